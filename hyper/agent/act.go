@@ -13,47 +13,49 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// Decision is an action taken, with the probability that each action had of being taken, given the functions that the
-// policy saw, in whatever order it saw them. So for every action a, E[1{Action = a} / Probabilities[a]] = 1 where it is
-// positive: importance weights of a log of Decisions are unbiased.
+// Decision is an action that the agent took, with the probability that each action had of being taken. The
+// probabilities are conditional on the functions that the policy saw, whatever their order. So for every action a with
+// a positive probability, E[1{Action = a} / Probabilities[a]] = 1: importance weights computed from a log of Decisions
+// are unbiased.
 type Decision struct {
-	ID            string    // names the decision in a Feedback; those of a Reader have none
-	Action        int       // its place in Menu.Actions or Menu.Arms; the arm itself when neither is given
-	Probabilities []float32 // of single precision, to which their sum is 1; 0 of arms that are not offered
+	ID            string    // names the decision in a Feedback; "" for the decision of a Reader
+	Action        int       // index into Menu.Actions or Menu.Arms; the number of the arm if neither is given
+	Probabilities []float32 // sum to 1 in single precision; 0 for arms that are not offered
 	Scheme        Scheme
 }
 
-// Prob is the probability that the action had of being taken.
+// Prob returns the probability that the action had of being taken.
 func (d Decision) Prob() float64 { return float64(d.Probabilities[d.Action]) }
 
-// Scheme says how the probabilities of an agent's decisions come about: (1 - Floor) times those that the Policy gives
-// for the values of so many Functions, drawn anew for each decision, plus Floor over the number of actions. It is for
-// logs.
+// Scheme describes for a log how the agent computed the probabilities of a decision: (1 - Floor) times the probability
+// that the Policy gives, plus Floor divided by the number of actions. The Policy sees the values of Functions
+// functions, which are drawn anew for each decision.
 type Scheme struct {
-	Policy    string  // as Go writes it, with its settings
-	Functions int     // drawn from the belief for each decision
-	Floor     float64 // the chance that an action is taken uniformly at random
+	Policy    string  // the policy in Go syntax, with its settings
+	Functions int     // number of functions drawn from the belief for each decision
+	Floor     float64 // probability of an action taken uniformly at random
 }
 
-// Act chooses among actions given by their numbers: the inputs of the belief, [actions][Features], or what the Encoding
-// asks for; nil is all arms. The Action of the Decision is a place among these. It is Decide without a context.
+// Act chooses among actions. Each action is an input of the belief, [actions][Features], or the numbers that the
+// Encoding expects. nil means all arms. Decision.Action is an index into actions. Act is [Agent.Decide] without a
+// context.
 func (a *Agent) Act(ctx context.Context, actions [][]float32) (Decision, error) {
 	return a.Decide(ctx, Menu{Actions: actions})
 }
 
-// Decide chooses among the actions of a menu, which may differ from call to call. The agent remembers the input of the
-// action, for the Feedback to come: see Config.Pending. The error is ErrNotFinite when a value that the policy saw is
-// not finite, and that of ctx when it is done before the decision is; a compilation that the call did not wait for goes
-// on, for the next one.
+// Decide chooses among the actions of a menu. The menu may differ from call to call. The agent remembers the input of
+// the chosen action until the Feedback arrives: see Config.Pending. The error is ErrNotFinite if a value that the
+// policy saw is not finite, or the error of ctx if ctx ends before the decision is made. A compilation that the call
+// stopped waiting for continues, and the next call uses its result.
 //
-// Where the belief and the policy can decide in plain Go (hyper.Hosted, explore.Hosted) they do, without a program.
-// Elsewhere a program is compiled when a number of actions is first asked for. Numbers are rounded up to 1, 2, 3, 4, 6,
-// 8, 12, 16, 24 and so on, and the programs of the last 16 of these, Sample's among them, are kept. Warmup compiles
-// beforehand. A Policy is told which actions are there: see explore.Moment.
+// Decide runs in plain Go, without a program, if both the belief (hyper.Hosted) and the policy (explore.Hosted) support
+// it. Otherwise it compiles a program the first time that a number of actions occurs. Numbers of actions are rounded up
+// to 1, 2, 3, 4, 6, 8, 12, 16, 24 and so on. The agent keeps the 16 programs that were used last, including those of
+// Sample. Warmup compiles beforehand. The Policy receives a mask of the actions that exist: see explore.Moment.
 func (a *Agent) Decide(ctx context.Context, m Menu) (Decision, error) {
 	f, belief := a.belief()
 	defer belief.drop()
-	m, named := f.offering(m)
+	m, named := f.listOffered(m)
 	actions, err := f.encoded(m, true)
 	if err != nil {
 		return Decision{}, err
@@ -71,14 +73,14 @@ func (a *Agent) Decide(ctx context.Context, m Menu) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	d, err = a.committed(f, d, m, newWaiting(number, inputOf(actions, d.Action), time.Now()))
+	d, err = a.commitDecision(f, d, m, newWaiting(number, inputOf(actions, d.Action), time.Now()))
 	if err == nil && named {
 		d = f.byArm(d)
 	}
 	return d, err
 }
 
-// inputOf is the input of an action; nil are all arms.
+// inputOf returns the input of an action; nil actions mean all arms.
 func inputOf(actions [][]float32, action int) []float32 {
 	if actions == nil {
 		return []float32{float32(action)}
@@ -86,19 +88,20 @@ func inputOf(actions [][]float32, action int) []float32 {
 	return actions[action]
 }
 
-// Inputs are the inputs of the belief for the actions of a menu, as Sample and Add take them. Numbers are standardised
-// as they would be now, and not counted.
-func (a *Agent) Inputs(m Menu) ([][]float32, error) { return a.viewed().encoded(m, false) }
+// Inputs returns the inputs of the belief for the actions of a menu, in the form that Sample and Add take. Numbers are
+// standardised with the present statistics, and are not counted in them.
+func (a *Agent) Inputs(m Menu) ([][]float32, error) { return a.currentForm().encoded(m, false) }
 
-// encoded is Inputs, with all that is wrong; own standardises the numbers as if they were counted.
+// encoded returns the inputs of a menu, or an error that says what is wrong with the menu. If own is true, the numbers
+// of the menu count in the statistics that standardise them.
 func (a *form) encoded(m Menu, own bool) ([][]float32, error) {
 	if a.encoder == nil {
 		switch {
 		case (m.Context != nil || m.Arms != nil) && a.config.Features == 0:
-			return nil, errors.New("an agent of arms has no context, and Menu.Arms go with one: give arms as Menu.Actions, " +
-				"each by its number, as [][]float32{{2}, {0}}")
+			return nil, errors.New("an agent of arms takes no context, and Menu.Arms needs a context: give arms as Menu.Actions, " +
+				"each by its number, for example [][]float32{{2}, {0}}")
 		case m.Context != nil || m.Arms != nil:
-			return nil, errors.New("a context, or arms by their numbers, need a Config.Encoding")
+			return nil, errors.New("a Menu with a Context or with Arms needs a Config.Encoding")
 		}
 		return m.Actions, a.checkInputs(m.Actions)
 	}
@@ -108,7 +111,7 @@ func (a *form) encoded(m Menu, own bool) ([][]float32, error) {
 	return a.encoder.inputs(m, own), nil
 }
 
-// decide makes decision so many, counted from 0, with actions padded to a size.
+// decide makes the decision of a number, counted from 0, with the actions padded to size.
 func (a *form) decide(belief *snapshot, actions [][]float32, size int, number uint64) (Decision, error) {
 	out, err := a.ask(shape{inputs: size}, belief, actions, uint32(number))
 	if err != nil {
@@ -138,7 +141,7 @@ func (a *form) decide(belief *snapshot, actions [][]float32, size int, number ui
 	return Decision{Action: chosen, Probabilities: p, Scheme: a.scheme()}, nil
 }
 
-// checkFloor reports a Floor that is no probability.
+// checkFloor reports a Floor that is not a probability.
 func checkFloor(floor float64) error {
 	if !(floor <= 1) {
 		return fmt.Errorf("the Floor must be at most 1, or negative for none, got %v", floor)
@@ -146,7 +149,7 @@ func checkFloor(floor float64) error {
 	return nil
 }
 
-// floor is the probability of a uniform action.
+// floor returns the probability of a uniformly random action.
 func (a *form) floor() float64 { return max(a.config.Floor, 0) }
 
 func (a *form) scheme() Scheme {
@@ -154,8 +157,8 @@ func (a *form) scheme() Scheme {
 	return Scheme{Policy: fmt.Sprintf("%#v", p), Functions: p.Samples(), Floor: a.floor()}
 }
 
-// floored mixes the probabilities with equal ones by the weight floor, and with that chance replaces the action by any:
-// by two random words.
+// floored mixes the probabilities with the uniform distribution, which has weight floor. With probability floor it
+// replaces the action by a uniformly random one. words are two random words that decide both.
 func floored(action int, p []float32, floor float64, words []uint32) (int, []float32) {
 	sum, n := 0.0, len(p)
 	for _, q := range p {
@@ -170,8 +173,8 @@ func floored(action int, p []float32, floor float64, words []uint32) (int, []flo
 	return action, p
 }
 
-// buildAct decides: rest is the number of decisions before and, unless all arms are asked for, how many inputs there
-// are and x.
+// buildAct builds the program that decides. The arguments after the state are the number of earlier decisions and,
+// unless all arms are asked for, the number of inputs and the inputs x.
 func (a *form) buildAct(args []*Node) []*Node {
 	state, rest := a.part(args, a.read), args[len(a.read):]
 	stream := streams(state).Act(rest[0])

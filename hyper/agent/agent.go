@@ -1,5 +1,5 @@
-// Package agent is a bandit agent to embed in a service: it chooses among options, learns from rewards that may come late
-// or never, and can be saved.
+// Package agent is a bandit agent to embed in a service. The agent chooses among options and learns from rewards.
+// Rewards may come late or never. The agent can be saved to a file.
 //
 //	shop, err := agent.Contextual(3, 8)                     // 3 arms; a context of 8 numbers
 //	d, err := shop.Decide(ctx, agent.Menu{Context: x})
@@ -10,19 +10,19 @@
 // [Arms], [Contextual], [Linear], [Neural] and [ContextualNeural] make agents for rewards of any scale; the fields of a
 // [Config] are their options. README.md of this folder says which agent to take, and what each costs.
 //
-//   - Rewards: [Agent.Observe] takes them by the IDs of their decisions. [Reward] says what silence teaches, and what
-//     several rewards of one decision mean. [Agent.Shown] is for decisions that are made ahead.
-//   - Files: [Agent.Save] and [Load] keep an agent exactly. [Open] keeps a log as well, and loses nothing.
-//   - Arms come and go while the agent decides: [Agent.AddArm], [Agent.RemoveArm] and [Agent.ChangeArms].
-//   - A world that changes: Config.Forget discounts old rewards, a Window of the data drops them (see [Replay]), and
-//     [Change] tests whether the world has changed.
+//   - Rewards: [Agent.Observe] takes rewards by the IDs of their decisions. [Reward] defines what the agent learns from
+//     a decision without a reward, and from a decision with several. [Agent.Shown] is for decisions made in advance.
+//   - Files: [Agent.Save] and [Load] keep an agent exactly. [Open] also keeps a log, and loses nothing.
+//   - Arms can be added and removed while the agent decides: [Agent.AddArm], [Agent.RemoveArm] and [Agent.ChangeArms].
+//   - A world that changes: Config.Forget discounts old rewards, a Window drops old data (see [Replay]), and [Change]
+//     tests whether the world has changed.
 //   - Questions about a decision: [Agent.Explain], [Agent.Sample] and [Snapshot.Calibrate].
 //
-// An agent is the learner that experiments run, with one run. If it has no Floor, its Learner names the Policy, and each
-// reward comes before the next decision, it takes the very actions that an experiment with its seed takes.
+// An agent is the learner that experiments run, with one run. It takes exactly the actions that an experiment with its
+// seed takes, if it has no Floor, its Learner names the Policy, and each reward comes before the next decision.
 //
-// GoMLX's Go backend does not pass the checks of pointers that the race detector turns on: test a program with
-// `go test -race -gcflags=all=-d=checkptr=0`.
+// GoMLX's Go backend fails the pointer checks that the race detector turns on. Test a program with `go test -race
+// -gcflags=all=-d=checkptr=0`.
 package agent
 
 import (
@@ -43,63 +43,63 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Agent is a belief that learns and explores. All methods are safe for concurrent use: Act and Sample read the last
-// complete state while Observe, Add, Learn and the background learner make the next.
+// Agent is a belief that learns and explores. All methods are safe for concurrent use. Act and Sample read the last
+// complete state while Observe, Add, Learn and the background learner make the next state.
 type Agent struct {
-	*form // another one when arms change: see viewed
+	*form // replaced when arms change: see currentForm
 
 	learning sync.Mutex // held while the next state is made
 	closed   bool
-	replays  bool // whether decisions are settled by the records of a log, and not by time
+	replays  bool // whether the records of a log settle decisions, instead of the clock
 
-	log        Journal    // nil is none
-	committing sync.Mutex // held while what the log has changes, together with what it is of
+	log        Journal    // nil without a log
+	committing sync.Mutex // held while a record is appended and the change that it records is made
 
-	reading sync.Mutex // held while now changes hands
+	reading sync.Mutex // held while form and now are read or replaced
 	now     *snapshot
 
-	decisions, samples atomic.Uint64 // calls of Act and Sample so far: each has random numbers of its own
+	decisions, samples atomic.Uint64 // number of calls of Act and Sample so far: each call has its own random numbers
 	armChanges         atomic.Uint64
 	pending            pending
-	background         *background // nil where there is none
-	settler            *background // likewise
+	background         *background // nil without a background learner
+	settler            *background // nil if no decision is settled by time
 	settlements        settlements
 }
 
-// form is what depends on the number of arms. It is made anew when arms change, while a.learning, a.committing and
-// a.reading are held; who holds none of them takes it by viewed.
+// form holds the parts of an agent that depend on the number of arms. It is replaced when arms change, while
+// a.learning, a.committing and a.reading are held. Code that holds none of these locks gets the form from viewed.
 type form struct {
-	config  Config // with its defaults
-	made    Config // config with the arms that the agent was made with
-	set     ArmSet // empty where actions have numbers
-	steps   []int  // how many arms there were after each growth
+	config  Config // with defaults filled in
+	made    Config // config with the arms at the creation of the agent
+	set     ArmSet // empty if actions are not arms
+	steps   []int  // number of arms after each growth
 	backend compute.Backend
-	arms    int      // how many there are, where there are no features
-	names   []string // of the state's tensors, sorted
-	read    []int    // places in names of what Act and Sample read
+	arms    int      // number of arms if there are no features
+	names   []string // names of the state's tensors, sorted
+	read    []int    // indices in names of the tensors that Act and Sample read
 
 	observe *update
-	keep    *update // of what observe has no room for, by beliefs that keep what they know of inputs
+	keep    *update // updates a belief that keeps knowledge of inputs with a datum that the reservoir does not take
 	train   *update
 	revise  revision
 
-	encoder    *encoder       // nil where a Menu has inputs
-	programs   *programs      // of Act and Sample
-	hostBelief hyper.Hosted   // nil where functions are drawn by programs
-	hostPolicy explore.Hosted // nil where programs decide
-	learner    *hostLearning  // nil where programs learn
+	encoder    *encoder       // nil if a Menu holds the inputs themselves
+	programs   *programs      // programs of Act and Sample
+	hostBelief hyper.Hosted   // nil if programs draw functions
+	hostPolicy explore.Hosted // nil if programs decide
+	learner    *hostLearning  // nil if programs learn
 	fixed      *fixedParts
-	reader     *uint64 // the seed of a Reader; nil is none
+	reader     *uint64 // the seed of a Reader; nil for other agents
 }
 
-// viewed is the form that the agent has now.
-func (a *Agent) viewed() *form {
+// currentForm returns the current form.
+func (a *Agent) currentForm() *form {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	return a.form
 }
 
-// New returns an agent that has observed nothing. The error joins every fault of the configuration.
+// New returns an agent that has observed nothing. The error joins all faults of the configuration.
 func New(c Config) (*Agent, error) {
 	a, err := newAgent(c)
 	if err == nil {
@@ -108,7 +108,7 @@ func New(c Config) (*Agent, error) {
 	return a, err
 }
 
-// newAgent is New without the background learner.
+// newAgent is New without starting the background learner.
 func newAgent(c Config) (*Agent, error) {
 	c = c.withDefaults()
 	if err := c.validate(); err != nil {
@@ -128,7 +128,7 @@ func newAgent(c Config) (*Agent, error) {
 	return a, nil
 }
 
-// newForm is the form of a configuration, and its state of no data.
+// newForm returns the form of a configuration and its initial state, which has no data.
 func newForm(c Config, b compute.Backend) (*form, *snapshot, error) {
 	a := &form{config: c, made: c, backend: b, encoder: newEncoder(c.Encoding), programs: new(programs),
 		fixed: new(fixedParts)}
@@ -156,13 +156,13 @@ func newForm(c Config, b compute.Backend) (*form, *snapshot, error) {
 	return a, s, nil
 }
 
-// seed is the name of the seed in the state.
+// seed is the name under which the state stores the seed.
 const seed = "seed"
 
-// streams are the random numbers of the agent.
+// streams returns the random streams of the agent.
 func streams(state train.State) learner.Streams { return learner.Streams{Seeds: state[seed]} }
 
-// buildInit makes the state of no data from the seed.
+// buildInit builds the initial state from the seed.
 func (a *form) buildInit(seeds *Node) []*Node {
 	state := a.initial(seeds)
 	a.names = slices.Sorted(maps.Keys(state))
@@ -176,14 +176,14 @@ func (a *form) buildInit(seeds *Node) []*Node {
 	return out
 }
 
-// moving tells whether Act and Sample read a part of the state that data change.
+// moving reports whether a part of the state changes with data and is read by Act and Sample.
 func moving(name string) bool {
 	return slices.ContainsFunc([]string{"nu.", "kept.", "response."}, func(prefix string) bool {
 		return strings.HasPrefix(name, prefix)
 	})
 }
 
-// initial is the state of no data, by name.
+// initial returns the initial state, by name.
 func (a *form) initial(seeds *Node) train.State {
 	l := a.config.Learner
 	l.Train.Capacity = a.config.rows()
@@ -192,18 +192,18 @@ func (a *form) initial(seeds *Node) train.State {
 	return state
 }
 
-// stored tells whether a part of the state is data, in rows.
+// stored reports whether a part of the state holds data, one datum per row.
 func stored(name string) bool { return strings.HasPrefix(name, "replay.") }
 
-// fixed tells whether a part of the state is drawn by New and never changes.
+// fixed reports whether New draws a part of the state that never changes afterwards.
 func fixed(name string) bool {
 	return strings.HasPrefix(name, "anchor.") || strings.HasPrefix(name, "fixed.")
 }
 
-// place is the place in the state of the tensor of that name.
+// place returns the index of a tensor in the state, by its name.
 func (a *form) place(name string) int { return slices.Index(a.names, name) }
 
-// part makes a State of nodes at places of the whole.
+// part returns the State of the nodes at some places of the whole state.
 func (a *form) part(nodes []*Node, places []int) train.State {
 	state := train.State{}
 	for i, place := range places {

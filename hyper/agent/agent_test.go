@@ -21,7 +21,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// armsModel is section 4.1's hypermodel: K independent arms, an index part of dimension m for each.
+// armsModel returns the hypermodel of section 4.1: K independent arms, each with m dimensions of the index.
 func armsModel(arms, m int) hyper.Model {
 	layout, table := hyper.PerParameter(arms, m), base.Tabular{Arms: arms}
 	return hyper.Model{
@@ -31,7 +31,7 @@ func armsModel(arms, m int) hyper.Model {
 	}
 }
 
-// A recommender with three items, of which the last is liked most often.
+// A recommender chooses among three items, of which users like the last most often.
 func Example() {
 	bandit, ctx := must.M1(agent.Arms(3)), context.Background()
 	likes, users, plays := []float64{0.2, 0.5, 0.8}, rand.New(rand.NewPCG(1, 2)), make([]int, 3)
@@ -48,8 +48,8 @@ func Example() {
 	// Output: shown most often: the last item: true
 }
 
-// A one-dimensional regression with an MLP: the spread of the sampled functions is large before data, small at the data
-// after training, and larger away from them.
+// For a one-dimensional regression with an MLP, the spread of the sampled functions is large before data, and small at
+// the data after training. Away from the data it is larger.
 func TestRegressionTightensAtTheData(t *testing.T) {
 	mlp := base.MLP{Layers: []int{1, 16, 1}, Activation: base.ActivationTanh}
 	prior := base.MLP{Layers: []int{1, 16, 1}, Activation: base.ActivationTanh}
@@ -80,7 +80,7 @@ func TestRegressionTightensAtTheData(t *testing.T) {
 	}
 }
 
-// spread is the standard deviation over functions of the predictions at each input.
+// spread returns the standard deviation over functions of the predictions at each input.
 func spread(values [][]float32) []float64 {
 	out := make([]float64, len(values[0]))
 	for i := range out {
@@ -95,7 +95,7 @@ func spread(values [][]float32) []float64 {
 	return out
 }
 
-// An agent of every kind goes on from its file as the saved one does.
+// An agent of any kind that is loaded from a file continues as the saved agent does.
 func TestLoadGoesOnAsSaved(t *testing.T) {
 	particles := hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: 4, Params: 13},
 		Prior: &hyper.Prior{Base: net, Layout: hyper.Dense(13, 4)}}
@@ -146,7 +146,7 @@ func TestLoadGoesOnAsSaved(t *testing.T) {
 			t.Errorf("%s: samples differ after loading", name)
 		}
 		c.Learner.Belief, c.Features = armsModel(5, 3), 0
-		if _, err := agent.Load(c, path); err == nil || !strings.Contains(err.Error(), "another configuration") {
+		if _, err := agent.Load(c, path); err == nil || !strings.Contains(err.Error(), "a different configuration") {
 			t.Errorf("%s: loading with another model: %v", name, err)
 		}
 	}

@@ -15,24 +15,25 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/base"
 )
 
-// ArmSet says which arms an agent has. An arm has its number for ever: one that is offered no more keeps what is
-// known of it, learns late rewards, and goes on with that when it is offered again.
+// ArmSet describes the arms of an agent. An arm keeps its number for ever. An arm that is no longer offered keeps its
+// belief and learns from late rewards; it continues with that belief if it is offered again.
 type ArmSet struct {
-	First int // of them the agent was made with, by its Config: 0 to First-1
-	// Like has a number for each arm, those that are offered no more too: the arm with whose belief it began, or None
-	// for the prior.
+	First int // number of arms that the agent was made with: arms 0 to First-1
+	// Like has an entry for each arm, including arms that are no longer offered: the number of the arm whose belief it
+	// started with, or None if it started with the prior.
 	Like []int
-	// Offered are the arms that decisions are among where a Menu names none.
+	// Offered lists the arms that a decision chooses among if its Menu names none.
 	Offered []int
-	// Names has a name for each arm, or is empty. The agent keeps them, and does nothing else with them.
+	// Names has a name for each arm, or is empty. The agent stores the names and does not use them.
 	Names []string
 }
 
-// ErrLearnAnew says that the belief of an agent has no part of its own for each arm, so that arms cannot be added to
-// it: an agent of more arms can learn from the log (see [Agent.Replay]).
-var ErrLearnAnew = errors.New("the learner has no belief of its own for each arm, and must learn anew to have more")
+// ErrLearnAnew means that the belief of an agent has no separate part for each arm, so that no arm can be added to it.
+// A new agent with more arms can learn from the log instead (see [Agent.Replay]).
+var ErrLearnAnew = errors.New("the learner has no separate belief for each arm: make an agent with more arms, and let " +
+	"it learn from the log")
 
-// newArms are n arms of an agent that is new.
+// newArms returns the arms of a new agent with n arms.
 func newArms(n int) ArmSet {
 	if n == 0 {
 		return ArmSet{}
@@ -40,26 +41,27 @@ func newArms(n int) ArmSet {
 	return ArmSet{First: n, Like: slices.Repeat([]int{None}, n), Offered: allArms(n)}
 }
 
-// Arms returns the agent's arms; a zero ArmSet where actions have numbers. The caller may change what it gets.
-func (a *Agent) Arms() ArmSet { return a.viewed().set.copied() }
+// Arms returns a copy of the agent's arms, which the caller may change. It returns a zero ArmSet if actions are not
+// arms.
+func (a *Agent) Arms() ArmSet { return a.currentForm().set.copied() }
 
 func (s ArmSet) copied() ArmSet {
 	return ArmSet{s.First, slices.Clone(s.Like), slices.Clone(s.Offered), slices.Clone(s.Names)}
 }
 
-// Whole reports whether all arms are offered, by their numbers' order.
+// Whole reports whether all arms are offered, in the order of their numbers.
 func (s ArmSet) Whole() bool { return slices.Equal(s.Offered, allArms(len(s.Like))) }
 
-// leadsTo reports what is wrong with arms after these.
-func (s ArmSet) leadsTo(next ArmSet) error {
+// checkNext returns an error if the arms cannot change from s to next.
+func (s ArmSet) checkNext(next ArmSet) error {
 	n := len(s.Like)
 	switch {
 	case n == 0:
 		return errors.New("the agent has no arms: its actions have numbers, and may differ from decision to decision")
 	case len(next.Like) < n || !slices.Equal(next.Like[:n], s.Like):
-		return fmt.Errorf("Like must begin with that of the %d arms that there are, %v, got %v", n, s.Like, next.Like)
+		return fmt.Errorf("Like must begin with the Like of the %d existing arms, %v, got %v", n, s.Like, next.Like)
 	case len(next.Offered) == 0:
-		return errors.New("Offered must have one arm at least")
+		return errors.New("Offered must have at least one arm")
 	case len(next.Names) > 0 && len(next.Names) != len(next.Like):
 		return fmt.Errorf("Names must be empty, or have one for each of the %d arms, got %d", len(next.Like),
 			len(next.Names))
@@ -81,8 +83,8 @@ func (s ArmSet) leadsTo(next ArmSet) error {
 	return nil
 }
 
-// AddArm adds an arm, offers it, and returns its number. It begins with the belief of the arm like, or with None with
-// the prior. See [Agent.ChangeArms].
+// AddArm adds an arm, offers it, and returns its number. The new arm starts with the belief of the arm like, or with
+// the prior if like is None. See [Agent.ChangeArms].
 func (a *Agent) AddArm(like int) (arm int, err error) {
 	set := a.Arms()
 	arm = len(set.Like)
@@ -93,26 +95,26 @@ func (a *Agent) AddArm(like int) (arm int, err error) {
 	return arm, a.ChangeArms(set)
 }
 
-// RemoveArm offers an arm no more. What is known of it stays: see [Agent.ChangeArms].
+// RemoveArm stops offering an arm. The belief about the arm stays: see [Agent.ChangeArms].
 func (a *Agent) RemoveArm(arm int) error {
 	set := a.Arms()
 	at := slices.Index(set.Offered, arm)
 	if at < 0 {
-		return fmt.Errorf("arm %d is not offered; those that are offered are %v", arm, set.Offered)
+		return fmt.Errorf("arm %d is not offered; the offered arms are %v", arm, set.Offered)
 	}
 	set.Offered = slices.Delete(set.Offered, at, at+1)
 	return a.ChangeArms(set)
 }
 
-// ChangeArms goes on with other arms: what [Agent.Arms] returned, with new arms at the end of Like, and those in
-// Offered that there are from now on, in any order. What is known of the other arms stays as it is, to the byte (but of
-// an agent of one arm, up to rounding: it is no longer kept by programs). Decisions under way are among the arms of
-// before; a Menu may still name arms that are not offered. The log has the change, and the file that Save writes; the
-// Config of Open and Load stays that with which the agent was made.
+// ChangeArms replaces the arms. next is what [Agent.Arms] returned, with new arms at the end of Like; Offered lists the
+// arms to offer from now on, in any order. The belief about the other arms stays the same to the byte. (The exception
+// is an agent with one arm: its belief moves from programs to plain Go, and changes by rounding.) Decisions under way
+// still choose among the earlier arms. A Menu may still name arms that are not offered. The log records the change, and
+// the file that Save writes contains it. Open and Load still need the Config that the agent was made with.
 //
-// Any agent of arms may offer fewer, or all again. Arms are added to those of [Contextual] and [Arms], whose belief has
-// a part for each; the error of others wraps ErrLearnAnew. It is ErrLog, ErrClosed, or says what is wrong with the
-// arms; the agent is then what it was.
+// Any agent of arms may offer fewer arms, or all arms again. Arms can be added to agents made by [Contextual] and
+// [Arms], whose belief has a separate part for each arm; for other agents the error wraps ErrLearnAnew. Otherwise the
+// error is ErrLog or ErrClosed, or says what is wrong with the arms. After an error the agent is unchanged.
 func (a *Agent) ChangeArms(next ArmSet) error {
 	change, err := a.PrepareArms(next)
 	if err != nil {
@@ -121,16 +123,17 @@ func (a *Agent) ChangeArms(next ArmSet) error {
 	return change()
 }
 
-// PrepareArms is ChangeArms in two steps, for a service that keeps its decisions waiting meanwhile: it makes the new
-// arms, and compiles what they need, while the agent goes on. change then makes the change, which takes the time of
-// copying the belief. It is to be called once at most; it reports arms that have changed since.
+// PrepareArms is ChangeArms in two steps, for a service whose decisions wait during the change. PrepareArms makes the
+// new arms and compiles their programs while the agent continues. The function change then makes the change; it takes
+// as long as copying the belief. Call change at most once. It returns an error if the arms have changed since
+// PrepareArms.
 func (a *Agent) PrepareArms(next ArmSet) (change func() error, err error) {
 	next = next.copied()
-	changes, f := a.armChanges.Load(), a.viewed()
+	changes, f := a.armChanges.Load(), a.currentForm()
 	if f.reader != nil {
-		return nil, errors.New("the arms of a Reader are those of the file that it reads")
+		return nil, errors.New("the arms of a Reader come from the file that it reads, and cannot be changed")
 	}
-	if err := f.set.leadsTo(next); err != nil {
+	if err := f.set.checkNext(next); err != nil {
 		return nil, err
 	}
 	var wider *Agent
@@ -156,8 +159,8 @@ func (a *Agent) PrepareArms(next ArmSet) (change func() error, err error) {
 	}, nil
 }
 
-// changeArms changes arms, if they have changed so often so far. wider is a new agent of as many; nil where there are
-// no more than before.
+// changeArms changes the arms, if the number of changes so far is still changes. wider is a new agent with all arms; it
+// is nil if no arm is added.
 func (a *Agent) changeArms(changes uint64, wider *Agent, next ArmSet, at time.Time) (wait func() error, err error) {
 	a.learning.Lock()
 	defer a.learning.Unlock()
@@ -165,7 +168,7 @@ func (a *Agent) changeArms(changes uint64, wider *Agent, next ArmSet, at time.Ti
 	case a.closed:
 		return nil, ErrClosed
 	case a.armChanges.Load() != changes:
-		return nil, errors.New("the arms have changed meanwhile: see Agent.Arms, and change them again")
+		return nil, errors.New("the arms have changed since they were read: call Agent.Arms, and change them again")
 	}
 	f, s := *a.form, a.current()
 	f.set = next
@@ -184,7 +187,7 @@ func (a *Agent) changeArms(changes uint64, wider *Agent, next ArmSet, at time.Ti
 	last := a.form
 	r := journal.Record{Time: at.UnixNano(),
 		Arms: &journal.Arms{Like: next.Like, Offered: next.Offered, Names: next.Names, Was: len(a.set.Like)}}
-	if wait, err = a.commit(r, func() { a.becomes(&f, s) }); err != nil {
+	if wait, err = a.commit(r, func() { a.replaceForm(&f, s) }); err != nil {
 		s.drop()
 	} else if wider != nil {
 		last.end()
@@ -192,7 +195,8 @@ func (a *Agent) changeArms(changes uint64, wider *Agent, next ArmSet, at time.Ti
 	return wait, err
 }
 
-// end frees the programs of a form that the agent has left; decisions under way end first.
+// end frees the programs of a form that the agent no longer uses. Decisions under way keep their programs until they
+// finish.
 func (f *form) end() {
 	for _, u := range []*update{f.observe, f.keep, f.train, f.revise.update} {
 		if u != nil {
@@ -202,8 +206,8 @@ func (f *form) end() {
 	f.programs.end()
 }
 
-// becomes makes s, of a form, the agent's state.
-func (a *Agent) becomes(f *form, s *snapshot) {
+// replaceForm makes f and its state s the agent's form and state.
+func (a *Agent) replaceForm(f *form, s *snapshot) {
 	a.reading.Lock()
 	last := a.now
 	a.form, a.now = f, s
@@ -212,14 +216,15 @@ func (a *Agent) becomes(f *form, s *snapshot) {
 	last.drop()
 }
 
-// replayArms does what a record says. Arms that another agent has learned anew are no arms of one that cannot add them.
+// replayArms applies a change of arms from a log. It ignores arms that another agent added by learning anew from the
+// log, if this agent cannot add arms.
 func (a *Agent) replayArms(r *journal.Arms) error {
 	next := a.Arms()
 	n := len(next.Like)
 	if len(r.Like) > n && r.Anew && !a.config.AddsArms() {
 		return nil
 	}
-	if len(r.Like) > n { // of the others this agent knows better
+	if len(r.Like) > n { // the first n entries of this agent's own Like stay
 		next.Like = append(next.Like, r.Like[n:]...)
 	}
 	next.Offered = r.Offered
@@ -233,16 +238,16 @@ func (a *Agent) replayArms(r *journal.Arms) error {
 	return change()
 }
 
-// valid reports whether arms from a file can be.
+// valid reports whether arms from a file are possible.
 func (s ArmSet) valid() bool {
 	ok := len(s.Names) == 0 || len(s.Names) == len(s.Like)
 	for arm, like := range s.Like {
 		ok = ok && (like == None || like >= 0 && like < arm)
 	}
-	return ok && s.First > 0 && s.leadsTo(s) == nil
+	return ok && s.First > 0 && s.checkNext(s) == nil
 }
 
-// slots is the number of arms; 0 where actions have numbers.
+// slots returns the number of arms, including arms that are not offered; it returns 0 if actions are not arms.
 func (f *form) slots() int {
 	switch e := f.config.Encoding; {
 	case e != nil:
@@ -259,7 +264,7 @@ func (c Config) AddsArms() bool {
 	return ok
 }
 
-// withArms is the Config with another number of arms; ok is false where they have no belief of their own.
+// withArms returns the Config with n arms; ok is false if its arms have no separate beliefs.
 func (c Config) withArms(n int) (wider Config, ok bool) {
 	if e := c.Encoding; e != nil {
 		b, is := c.Learner.Belief.(hyper.BayesianLinear)
@@ -281,9 +286,8 @@ func (c Config) withArms(n int) (wider Config, ok bool) {
 	return c, true
 }
 
-// as is the form of an agent that was made as this one, after its arms have become a set in steps, and its state of no
-// data.
-func (f *form) as(set ArmSet, steps []int) (*form, *snapshot, error) {
+// rebuilt returns a form made from the same Config whose arms have become set in steps, and its initial state.
+func (f *form) rebuilt(set ArmSet, steps []int) (*form, *snapshot, error) {
 	out, s, err := newForm(f.made, f.backend)
 	if err != nil {
 		return nil, nil, err
@@ -315,8 +319,8 @@ func (f *form) as(set ArmSet, steps []int) (*form, *snapshot, error) {
 	return out, s, nil
 }
 
-// widened is a state in a form of more arms, of which fresh is the state of no data: the arms of before have the parts
-// of s, and new ones those of the arm like, or of fresh.
+// widened converts the state s to a form with more arms. fresh is the initial state of that form. Existing arms keep
+// their parts of s. A new arm gets the parts of the arm in its like entry, or the parts of fresh.
 func (f *form) widened(s *snapshot, wider *form, fresh *snapshot, like []int) (*snapshot, error) {
 	before, err := f.wholeOf(s, nil)
 	if err != nil {
@@ -329,7 +333,7 @@ func (f *form) widened(s *snapshot, wider *form, fresh *snapshot, like []int) (*
 	}
 	defer more.drop()
 	next := before.replaced(nil, nil)
-	next.learns(nil)
+	next.setLearned(nil)
 	for i, name := range f.names {
 		was, is := before.state[i].Tensor, more.state[i].Tensor
 		if stored(name) || was.Shape().Equal(is.Shape()) {
@@ -350,7 +354,8 @@ func (f *form) widened(s *snapshot, wider *form, fresh *snapshot, like []int) (*
 	return next, nil
 }
 
-// withParts is a tensor of the shape of fresh with the parts of n arms of was, which are side by side along one axis.
+// withParts returns a tensor of the shape of fresh with the parts of n arms from was. The parts lie side by side along
+// one axis.
 func withParts(was, fresh *tensors.Tensor, n int, like []int) (*tensors.Tensor, error) {
 	axis, outer := -1, 1
 	for i, size := range was.Shape().Dimensions {
@@ -387,9 +392,9 @@ func withParts(was, fresh *tensors.Tensor, n int, like []int) (*tensors.Tensor, 
 	return out, errors.Join(err, inner, last)
 }
 
-// offering is a menu in which the arms are named, where a Menu that names none means some of them, or others than in
-// the order of their numbers. named is then true.
-func (f *form) offering(m Menu) (out Menu, named bool) {
+// listOffered lists the offered arms in a menu that names no arms. It does so only if some arms are not offered, or if
+// they are offered in another order than their numbers; named is then true.
+func (f *form) listOffered(m Menu) (out Menu, named bool) {
 	if f.set.First == 0 || m.Arms != nil || m.Actions != nil || f.set.Whole() {
 		return m, false
 	}
@@ -403,7 +408,8 @@ func (f *form) offering(m Menu) (out Menu, named bool) {
 	return m, true
 }
 
-// byArm is a decision among the arms that are offered, with the numbers of arms in the place of those of their places.
+// byArm converts a decision among the offered arms: its Action becomes the number of the arm, and its Probabilities are
+// indexed by that number.
 func (f *form) byArm(d Decision) Decision {
 	p := make([]float32, f.slots())
 	for i, arm := range f.set.Offered {

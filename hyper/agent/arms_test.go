@@ -20,7 +20,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
-// growing are agents to which arms can be added: in plain Go, and by programs.
+// growing has agents to which arms can be added, in plain Go and by programs.
 func growing(b string) map[string]agent.Config {
 	out := map[string]agent.Config{}
 	for _, name := range []string{"arms", "contextual"} {
@@ -35,14 +35,14 @@ func growing(b string) map[string]agent.Config {
 	return out
 }
 
-// among is a menu of all arms.
+// among returns a menu of all arms.
 func among(r *rand.Rand, c agent.Config) agent.Menu {
 	m := menu(r, c)
 	m.Arms = nil
 	return m
 }
 
-// only is a menu of arm 0.
+// only returns a menu of arm 0.
 func only(r *rand.Rand, c agent.Config) agent.Menu {
 	if m := menu(r, c); c.Encoding != nil {
 		m.Arms = []int{0}
@@ -51,7 +51,7 @@ func only(r *rand.Rand, c agent.Config) agent.Menu {
 	return agent.Menu{Actions: [][]float32{{0}}}
 }
 
-// lives decides and learns n times by one goroutine.
+// lives makes n decisions and learns from them, in one goroutine.
 func lives(a *agent.Agent, c agent.Config, r *rand.Rand, n int) (late []string) {
 	for i := range n {
 		d := must.M1(a.Decide(context.Background(), among(r, c)))
@@ -65,9 +65,10 @@ func lives(a *agent.Agent, c agent.Config, r *rand.Rand, n int) (late []string) 
 	return late
 }
 
-// Adding an arm, removing one and offering it again leave the other arms' beliefs as they are, to the byte; the new one
-// begins with the prior or with another's belief; a late reward of an arm that is not offered is learned. An agent of
-// the log, one of the file and the rest of the log, and one that went on are the same to the byte, at any record.
+// Adding an arm, removing one and offering it again leave the beliefs about the other arms unchanged, to the byte. The
+// new arm begins with the prior or with another arm's belief. The agent learns from a late reward of an arm that is not
+// offered. An agent from the log, an agent from the file and the rest of the log, and the agent that continued are
+// equal to the byte, at any record.
 func TestArmsComeAndGo(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, b string) {
 		for name, c := range growing(b) {
@@ -140,7 +141,7 @@ func TestArmsComeAndGo(t *testing.T) {
 	})
 }
 
-// resumed compares an agent with those of its log and its file.
+// resumed compares an agent with the agents from its log and from its file.
 func resumed(t *testing.T, c agent.Config, path string, log *memory, a *agent.Agent) {
 	t.Helper()
 	whole := must.M1(agent.Open(c, filepath.Join(t.TempDir(), "none"), log))
@@ -172,7 +173,7 @@ func resumed(t *testing.T, c agent.Config, path string, log *memory, a *agent.Ag
 	}
 }
 
-// Decisions, rewards, samples and files go on beside changes of arms, and none fails.
+// Decisions, rewards, samples and saves run during changes of arms, and none fails.
 func TestArmsSideBySide(t *testing.T) {
 	for name, c := range growing("") {
 		path, log := filepath.Join(t.TempDir(), "agent"), &memory{}
@@ -211,7 +212,7 @@ func TestArmsSideBySide(t *testing.T) {
 	}
 }
 
-// What is wrong with a change has one error that says so, and changes nothing.
+// A wrong change of arms returns one error that says what is wrong, and changes nothing.
 func TestArmsRefused(t *testing.T) {
 	c := growing("")["contextual"]
 	a := must.M1(agent.New(c))
@@ -222,12 +223,12 @@ func TestArmsRefused(t *testing.T) {
 	must.M1(a.AddArm(1))
 	before := a.Whole()
 	for want, err := range map[string]error{
-		"the arms have changed meanwhile": prepared(),
-		"Like must begin with that of the 4 arms that there are, [-1 -1 -1 1], got [-1 -1 -1]": a.ChangeArms(
+		"the arms have changed since they were read": prepared(),
+		"Like must begin with the Like of the 4 existing arms, [-1 -1 -1 1], got [-1 -1 -1]": a.ChangeArms(
 			agent.ArmSet{First: 3, Like: []int{-1, -1, -1}, Offered: []int{0}}),
 		"arm 4 cannot begin like arm 4: want one of 0 to 3, or None": must2(a.AddArm(4)),
 		"arm 9 is not offered":               a.RemoveArm(9),
-		"Offered must have one arm at least": a.ChangeArms(agent.ArmSet{First: 3, Like: a.Arms().Like}),
+		"Offered must have at least one arm": a.ChangeArms(agent.ArmSet{First: 3, Like: a.Arms().Like}),
 		"Offered must be different arms of 0 to 3, got [1 1]": a.ChangeArms(agent.ArmSet{First: 3, Like: a.Arms().Like,
 			Offered: []int{1, 1}}),
 		"Names must be empty, or have one for each of the 4 arms, got 1": a.ChangeArms(agent.ArmSet{First: 3,
@@ -264,14 +265,14 @@ func TestArmsRefused(t *testing.T) {
 	if d := must.M1(reader.Decide(t.Context(), m)); len(d.Probabilities) != 4 {
 		t.Errorf("the reader decides among %d arms", len(d.Probabilities))
 	}
-	if _, err := reader.AddArm(0); err == nil || !strings.Contains(err.Error(), "those of the file") {
+	if _, err := reader.AddArm(0); err == nil || !strings.Contains(err.Error(), "come from the file") {
 		t.Errorf("a reader: %v", err)
 	}
 }
 
 func must2(_ int, err error) error { return err }
 
-// A shop adds a page that is much like one that it has, and takes one away.
+// A shop adds a page that resembles a present one, and then removes a page.
 func ExampleAgent_AddArm() {
 	shop, ctx := must.M1(agent.Contextual(2, 1)), context.Background()
 	young := agent.Menu{Context: []float32{20}}

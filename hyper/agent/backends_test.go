@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// An agent takes the same decisions on both backends for one seed, with probabilities that differ by rounding alone,
-// until that parts them; one that was saved on either goes on on the other.
+// An agent takes the same decisions on both backends for one seed, until a rounding error changes one; its
+// probabilities differ only by rounding. An agent saved on one backend continues on the other.
 func TestSameDecisionsOnBothBackends(t *testing.T) {
 	if err := backend.Check(backend.XLACPU); err != nil {
 		t.Skip(err)
@@ -48,7 +48,7 @@ func TestSameDecisionsOnBothBackends(t *testing.T) {
 	}
 }
 
-// alike is after how many decisions two agents differ, with the same menus and rewards.
+// alike returns the number of decisions before two agents differ, with the same menus and rewards.
 func alike(t *testing.T, r *rand.Rand, c agent.Config, one, two *agent.Agent, decisions int) int {
 	t.Helper()
 	for i := range decisions {

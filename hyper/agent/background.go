@@ -12,11 +12,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Background is a learner that trains while the agent acts and observes: Observe adds data alone, and returns sooner.
+// Background is a learner that trains while the agent acts and observes. Observe then only adds data, and returns
+// sooner.
 type Background struct {
-	// CPU is the share of the time, in (0, 1], that the learner may train; 0 is 0.5. In between it rests.
+	// CPU is the fraction of time, in (0, 1], that the learner may train; it rests for the remaining time. 0 means 0.5.
 	CPU float64
-	// Rounds is how many rounds of SGD steps it makes for each datum; 0 is 1. When it has made them it waits.
+	// Rounds is the number of rounds of SGD steps for each datum; 0 means 1. After them the learner waits for new data.
 	Rounds int
 }
 
@@ -40,19 +41,19 @@ func (b *Background) validate() error {
 
 // background is the goroutine of a Background.
 type background struct {
-	more chan struct{} // has a place: data came
+	more chan struct{} // buffered, 1: signals that data came
 	stop chan struct{}
 	done chan struct{}
 
 	mu  sync.Mutex
-	err error // of the last round
+	err error // the error of the last round
 }
 
 func newBackground() *background {
 	return &background{more: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 }
 
-// start starts the learner where the configuration has one, and what settles decisions.
+// start starts the background learner, if the configuration has one, and the settler of decisions.
 func (a *Agent) start() {
 	a.startSettler()
 	if a.config.Background == nil {
@@ -65,7 +66,7 @@ func (a *Agent) start() {
 		for b.wait(b.more) {
 			for a.behind() {
 				begun := time.Now()
-				if b.set(a.round1()); b.last() != nil {
+				if b.set(a.trainRound()); b.last() != nil {
 					break // until more data come
 				}
 				spent := time.Since(begun)
@@ -77,27 +78,27 @@ func (a *Agent) start() {
 	}()
 }
 
-// behind tells whether there are rounds to make.
+// behind reports whether there are rounds left to make.
 func (a *Agent) behind() bool {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	return a.now.rounds < a.now.data.Seen*a.config.Background.Rounds
 }
 
-// round1 makes a round. A panic is an error: it must not take the program down.
-func (a *Agent) round1() (err error) {
+// trainRound makes one round. It turns a panic into an error, because a panic would end the program.
+func (a *Agent) trainRound() (err error) {
 	defer recovered(&err)
 	return waited(a.learn(record(journal.Record{Trained: &journal.Trained{Rounds: 1}}), a.trained))
 }
 
-// recovered makes an error of a panic.
+// recovered turns a panic into an error.
 func recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the background learner panicked: %v\n%s", p, debug.Stack())
 	}
 }
 
-// wake tells the learner that data came.
+// wake signals to the learner that data came.
 func (b *background) wake() {
 	if b == nil {
 		return
@@ -108,7 +109,7 @@ func (b *background) wake() {
 	}
 }
 
-// wait returns true when something comes, and false when the learner is to stop.
+// wait returns true when c receives, and false when the learner must stop.
 func (b *background) wait(c <-chan struct{}) bool {
 	select {
 	case <-b.stop:
@@ -118,7 +119,7 @@ func (b *background) wait(c <-chan struct{}) bool {
 	}
 }
 
-// rest waits, and returns false when the learner is to stop.
+// rest waits for d. It returns false when the learner must stop.
 func (b *background) rest(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -145,7 +146,8 @@ func (b *background) last() error {
 	return b.err
 }
 
-// LearnerError returns the error of the background learner's last round, or of the last decision that was settled by
-// time, or nil: training diverges on the data, see ErrNotFinite, or the learner panicked. The agent acts on as it was
-// before, and tries again: the learner when data come, and to settle the decision a second later.
+// LearnerError returns the error of the background learner's last round, joined with the error of the last decision
+// that was settled by time, or nil. The error says that training diverges on the data (see ErrNotFinite), or that the
+// learner panicked. The agent keeps acting with the state from before the error, and tries again: the learner when new
+// data come, the settler one second later.
 func (a *Agent) LearnerError() error { return errors.Join(a.background.last(), a.settler.last()) }

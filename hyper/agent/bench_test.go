@@ -17,7 +17,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// lineModel is a dense linear hypermodel of a linear base model, with a prior.
+// lineModel returns a dense linear hypermodel of a linear base model, with a prior.
 func lineModel(features, width int) hyper.Model {
 	line, layout := base.Linear{Features: features}, hyper.Dense(features, width)
 	return hyper.Model{
@@ -27,8 +27,8 @@ func lineModel(features, width int) hyper.Model {
 	}
 }
 
-// What a decision costs, by the number of functions: Thompson sampling's shares of 1 and 100 of them, for a linear
-// model and a network.
+// BenchmarkAct measures the cost of a decision by Thompson sampling with 1 and with 100 functions, for a linear model
+// and a network.
 func BenchmarkAct(b *testing.B) {
 	net := base.MLP{Layers: []int{20, 10, 10, 1}}
 	models := map[string]hyper.Model{
@@ -60,7 +60,8 @@ func BenchmarkAct(b *testing.B) {
 	}
 }
 
-// What a datum costs an agent that keeps sums, and one that keeps the data in a window, by the Capacity.
+// BenchmarkObserve measures the cost of a datum for an agent that keeps sums, and for an agent that keeps the data in a
+// window, by the Capacity.
 func BenchmarkObserve(b *testing.B) {
 	for _, integrate := range []train.Integration{train.FullData, train.Sampled} {
 		for _, capacity := range []int{1000, 100_000, 1_000_000} {

@@ -10,27 +10,30 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Calibration tells how well a belief foretold responses that it had not learned from. What is expected is what the
-// belief's own functions, with noise, would have made of the same inputs: of a calibrated belief the two differ by
-// chance alone.
+// Calibration says how well a belief predicted responses that it had not learned from. The Expected values are what the
+// belief would score if its own functions, with noise, had produced the responses at the same inputs. For a calibrated
+// belief, the actual and the expected values differ only by chance.
 type Calibration struct {
 	Responses int
-	// PIT has, for each response, the predicted probability of a smaller one: uniform on (0, 1) for a calibrated belief
-	// (Dawid 1984). Of a response that has a probability, such as 0 or 1, it is spread evenly over that (Smith 1985).
+	// PIT has, for each response, the predicted probability of a smaller response: uniform on (0, 1) for a calibrated
+	// belief (Dawid 1984). If a response itself has a positive probability, such as 0 or 1, its PIT is drawn uniformly
+	// from the interval of that probability (Smith 1985).
 	PIT []float64
-	// Marginal is the mean logarithm of the predicted density of a response, in nats. Joint is what that of two responses
-	// in a row has more than those of the two, the mean over all pairs: positive where the functions know how responses
-	// go together, which exploration lives on (Osband et al. 2023). Of one response it is 0.
+	// Marginal is the mean logarithm of the predicted density of a response, in nats. Joint is the mean, over all pairs
+	// of consecutive responses, of the logarithm of their joint density minus the sum of their marginal logarithms. It
+	// is positive if the functions predict how responses vary together, which exploration depends on (Osband et al.
+	// 2023). With one response it is 0.
 	Marginal, ExpectedMarginal float64
 	Joint, ExpectedJoint       float64
 }
 
-// foretellers is how many functions Calibrate draws.
-const foretellers = 128
+// calibrationFunctions is the number of functions that Calibrate draws.
+const calibrationFunctions = 128
 
-// Calibrate tells how well the snapshot foretells responses y at inputs x, as [Agent.Inputs] has them. Responses must
-// be such that it had not learned from. It draws 128 functions; their programs are as those of Sample. The error says
-// what is wrong with the inputs, or that the loss has no distribution of responses: see train.Likelihood.
+// Calibrate measures how well the snapshot predicts responses y at inputs x, [responses][features] as [Agent.Inputs]
+// returns them. The snapshot must not have learned from these responses. Calibrate draws 128 functions, with programs
+// like the programs of Sample. The error says what is wrong with the inputs, or that the loss has no distribution of
+// responses: see train.Likelihood.
 func (s *Snapshot) Calibrate(x [][]float32, y []float32) (Calibration, error) {
 	loss := s.agent.config.Learner.Train.Loss
 	if loss == nil {
@@ -38,10 +41,10 @@ func (s *Snapshot) Calibrate(x [][]float32, y []float32) (Calibration, error) {
 	}
 	likelihood, ok := loss.(train.Likelihood)
 	if !ok {
-		return Calibration{}, fmt.Errorf("%T is no train.Likelihood: it does not say what responses are likely", loss)
+		return Calibration{}, fmt.Errorf("%T is not a train.Likelihood: it has no distribution of responses", loss)
 	}
 	if len(y) == 0 || len(x) != len(y) {
-		return Calibration{}, fmt.Errorf("there must be as many responses as inputs, and 1 at least; got %d and %d",
+		return Calibration{}, fmt.Errorf("the number of responses must equal the number of inputs, and be at least 1; got %d and %d",
 			len(y), len(x))
 	}
 	for i, v := range y {
@@ -49,7 +52,7 @@ func (s *Snapshot) Calibrate(x [][]float32, y []float32) (Calibration, error) {
 			return Calibration{}, fmt.Errorf("response %d is %w: %v", i, ErrNotFinite, v)
 		}
 	}
-	means, err := s.Sample(x, foretellers)
+	means, err := s.Sample(x, calibrationFunctions)
 	if err != nil {
 		return Calibration{}, err
 	}
@@ -61,7 +64,7 @@ func (s *Snapshot) Calibrate(x [][]float32, y []float32) (Calibration, error) {
 	return f.calibration(y), nil
 }
 
-// noise is the standard deviation of responses about their mean, in their own units.
+// noise returns the standard deviation of responses about their mean, in the units of the responses.
 func (a *form) noise(belief *snapshot) (float64, error) {
 	c := a.config.Learner
 	sd := math.Sqrt(c.NoiseVariance)
@@ -90,7 +93,8 @@ func (a *form) noise(belief *snapshot) (float64, error) {
 	return sd, nil
 }
 
-// forecast is what functions foretell: their mean responses, [functions][inputs], and noise.
+// forecast is the predictive distribution of responses: the mean responses of functions, [functions][inputs], and
+// noise.
 type forecast struct {
 	train.Likelihood
 	means [][]float32
@@ -110,7 +114,7 @@ func (f forecast) calibration(y []float32) Calibration {
 		}
 	}
 	out.Marginal, out.Joint = f.densities(responses, -1)
-	for k, mean := range f.means { // what function k would have made of these inputs, foretold by the others
+	for k, mean := range f.means { // responses drawn from function k, predicted by the other functions
 		for i := range responses {
 			responses[i] = f.Draw(f.rand.Float64(), float64(mean[i]), f.sd)
 		}
@@ -121,7 +125,8 @@ func (f forecast) calibration(y []float32) Calibration {
 	return out
 }
 
-// densities are Marginal and Joint of responses by the functions but one; -1 is all.
+// densities returns Marginal and Joint of responses, predicted by all functions except the function without; -1
+// excludes none.
 func (f forecast) densities(y []float64, without int) (marginal, joint float64) {
 	var one, last, both []float64
 	before := 0.0
@@ -144,5 +149,5 @@ func (f forecast) densities(y []float64, without int) (marginal, joint float64) 
 	return marginal, joint
 }
 
-// logMean is the logarithm of the mean of exponentials.
+// logMean returns the logarithm of the mean of exp(x).
 func logMean(x []float64) float64 { return floats.LogSumExp(x) - math.Log(float64(len(x))) }

@@ -18,7 +18,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// How well an agent foretells what it has not learned.
+// Calibrate measures how well an agent predicts responses that it has not learned from.
 func ExampleSnapshot_Calibrate() {
 	a := must.M1(agent.Linear(1))
 	for i := range 100 {
@@ -35,15 +35,15 @@ func ExampleSnapshot_Calibrate() {
 	// in the middle of what was foretold: true
 }
 
-// worth is a calibration as it is counted: what is got more than expected, and the PITs.
+// worth sums calibrations: the differences of the actual from the expected densities, and the PITs.
 type worth struct {
 	marginal, joint []float64
 	pit             []float64
 	expected        float64 // joint density
 }
 
-// calibrated makes worlds from the belief's own prior, teaches an agent of each some data, and asks it to foretell ten
-// more; noise is the standard deviation of the responses' noise, where the belief has 0.5.
+// calibrated makes worlds from the belief's own prior. It teaches an agent in each world some data, and asks it to
+// predict ten more. noise is the standard deviation of the responses' noise; the belief assumes 0.5.
 func calibrated(t *testing.T, noise float64, worlds int) (w worth) {
 	t.Helper()
 	for seed := range uint64(worlds) {
@@ -84,14 +84,14 @@ func calibrated(t *testing.T, noise float64, worlds int) (w worth) {
 	return w
 }
 
-// deviations is a mean in standard errors.
+// deviations returns a mean in units of its standard error.
 func deviations(x []float64) float64 {
 	mean, sd := stat.MeanStdDev(x, nil)
 	return mean / stat.StdErr(sd, float64(len(x)))
 }
 
-// A belief in worlds of its own prior is calibrated: densities are as expected, one by one and together, and a tenth of
-// the responses falls into each tenth of what was foretold. With three times the noise, it is not.
+// A belief in worlds of its own prior is calibrated: marginal and joint densities are as expected, and a tenth of the
+// responses falls into each tenth of the predicted distribution. With three times the noise it is not calibrated.
 func TestCalibration(t *testing.T) {
 	const worlds = 120
 	w := calibrated(t, 0.5, worlds)
@@ -107,7 +107,8 @@ func TestCalibration(t *testing.T) {
 	for _, u := range w.pit {
 		counts[min(int(10*u), 9)]++
 	}
-	// Responses of one world go together, so that counts vary more than those of independent ones: by 4 times.
+	// Responses of one world depend on each other, so that counts vary 4 times as much as counts of independent
+	// responses.
 	if low, high := slices.Min(counts), slices.Max(counts); low < 0.6*worlds || high > 1.4*worlds {
 		t.Errorf("counts of tenths %v, want %d each", counts, worlds)
 	}
@@ -117,7 +118,7 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// Rewards 0 and 1 of a belief in probabilities.
+// A belief in probabilities gets rewards of 0 and 1.
 func TestCalibrationOfProbabilities(t *testing.T) {
 	c := agent.Config{Features: 0, Backend: backend.Go, Learner: learner.Learner{Belief: armsModel(3, 10),
 		Perturbation: -1,
@@ -135,7 +136,7 @@ func TestCalibrationOfProbabilities(t *testing.T) {
 		t.Errorf("four 1s in a row: %+v", got)
 	}
 	for want, err := range map[string]error{
-		"as many responses":         errOf(s.Calibrate([][]float32{{0}}, nil)),
+		"the number of responses":   errOf(s.Calibrate([][]float32{{0}}, nil)),
 		"not finite":                errOf(s.Calibrate([][]float32{{0}}, []float32{float32(math.NaN())})),
 		"an arm from 0 to 2, got 7": errOf(s.Calibrate([][]float32{{7}}, []float32{1})),
 	} {

@@ -8,17 +8,17 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Change is a test of change: whether predictions have become worse, or wrong in another way. Before the agent learns
-// from a datum it compares the error of the mean that the belief predicts, in sign and size, with the errors before it.
-// Bets that errors have moved to one side, or spread, win when the world changes (a conformal test: Vovk, Nouretdinov
-// and Gammerman 2003; a Shiryaev-Roberts e-detector: Shin, Ramdas and Rinaldo 2024). It needs no distribution of
-// rewards, and a belief that is always as wrong is no change.
+// Change is a test of change: it detects when predictions become worse, or wrong in a different way. Before the agent
+// learns from a datum, the test takes the error of the predicted mean, with its sign and size, and compares it with the
+// earlier errors. It bets that errors have moved to one side, or have spread; these bets win when the world changes (a
+// conformal test: Vovk, Nouretdinov and Gammerman 2003; a Shiryaev-Roberts e-detector: Shin, Ramdas and Rinaldo 2024).
+// The test needs no distribution of rewards. A belief whose errors stay equally large causes no alarm.
 //
-// While errors are exchangeable a false alarm comes after Run data or more in the mean, and one within n data has a
-// probability of n/Run at most. Errors of an agent that learns are not quite exchangeable: they become smaller. So the
-// promise was measured with rewards of 0 and 1. The agent of [Contextual] classified the rows of four data sets in
-// orders by chance, at a Run of 10,000, and after that with labels that moved on by one in the middle (see
-// TestChangeOfRows):
+// While errors are exchangeable, the mean number of data before a false alarm is at least Run, and the probability of a
+// false alarm within n data is at most n/Run. The errors of an agent that learns are not quite exchangeable, because
+// they become smaller. So the promise was measured, with rewards of 0 and 1. The agent of [Contextual] classified the
+// rows of four data sets in random orders, at a Run of 10,000. The data were followed by the same data with labels
+// shifted by one in the middle of the run (see TestChangeOfRows):
 //
 //	            rewards   alarms   expected at most   delay after a change: median, nine in ten
 //	shuttle      48,000        2                4.8      3      4
@@ -26,35 +26,37 @@ import (
 //	segment      27,720        0                2.8      6      7
 //	digits       21,564        0                2.2      5      6
 //
-// That is 3 alarms in 134,784 rewards (95% interval: 0.6 to 8.8). The classes of errors were chosen on these orders;
-// others of the same rows had 4 in 81,668, where 8.2 may be expected. A test that took errors to be normal, as this one
-// did before December 2026, had 410 in the 134,784, and found the change after 1 to 3 rewards (medians).
+// In total there were 3 alarms in 134,784 rewards (95% interval: 0.6 to 8.8). The classes of errors were chosen on
+// these orders; other orders of the same rows had 4 alarms in 81,668 rewards, where 8.2 may be expected. Before
+// December 2026 the test assumed normal errors: it had 410 alarms in the 134,784 rewards, and found the change after 1
+// to 3 rewards (medians).
 //
-// Of errors N(0, 1), 5.3% of 1,000 runs of 1,000 data had a false alarm (the bound is 10%). A shift by 0.5, 1 and 2
-// deviations after 500 data was found after 88, 25 and 8 more in the mean of 400 runs: see TestChangeFalseAlarms and
-// TestChangeDelay. That is of errors which stay shifted: an agent learns meanwhile, and what it learns makes them
-// smaller.
+// With errors N(0, 1), 5.3% of 1,000 runs of 1,000 data had a false alarm (the bound is 10%). A shift by 0.5, 1 and 2
+// standard deviations after 500 data was found after 88, 25 and 8 more data (means over 400 runs): see
+// TestChangeFalseAlarms and TestChangeDelay. These errors stayed shifted. An agent learns after a change, and this
+// makes its errors smaller.
 //
-// The first 30 errors are no evidence: 20 of them tell the scale. A change soon after them has little to be compared
-// with, and where the world moves from the beginning, by and by, a discount is better. Errors that come in waves which
-// inputs do not tell, such as by the time of day, are a change. What a change does to actions that the agent no longer
-// takes it cannot see. Each datum costs a Sample of 64 functions at its input.
+// The test has limits. The first 30 errors are no evidence, because 20 of them estimate the scale. A change soon after
+// them has few errors to be compared with. A discount (Config.Forget) suits a world that drifts slowly from the
+// beginning. Periodic errors that the inputs do not explain, such as an effect of the time of day, count as a change.
+// The test cannot see changes in actions that the agent no longer takes. Each datum costs a Sample of 64 functions at
+// its input.
 type Change struct {
-	// Run is the least mean number of data to a false alarm, of errors that are exchangeable; 0 is 10,000.
+	// Run is a lower bound on the mean number of data before a false alarm, for exchangeable errors; 0 means 10,000.
 	Run float64
-	// Restart makes the agent forget all data at an alarm, and begin with the datum of the alarm, as New began: its
-	// prior, its seed and so its fixed functions are the same. It keeps the decisions that wait for feedback, what
-	// the Encoding knows of numbers, its counts of decisions and samples, and the room for data. Size and Rounds count
-	// from the restart.
+	// Restart makes the agent forget all data at an alarm. It starts again with the datum of the alarm, in the state
+	// that New returned: with the same prior, the same seed and so the same fixed functions. It keeps the decisions
+	// that wait for feedback, the statistics with which the Encoding standardises, its counts of decisions and samples,
+	// and the room for data. Size and Rounds count from the restart.
 	Restart bool
 }
 
-// Alarms are those of a test of change.
+// Alarms is the state of a test of change.
 type Alarms struct {
-	Count    int     // of alarms so far
-	Last     int     // the datum of the last, by how many the agent had observed, itself included; 0 is none
-	Seen     int     // data observed, which restarts do not set back
-	Evidence float64 // that there is a change now: an alarm is at Change.Run
+	Count    int     // number of alarms so far
+	Last     int     // number of the datum of the last alarm, counted from 1; 0 before any alarm
+	Seen     int     // number of data observed, also before restarts
+	Evidence float64 // evidence for a change now; Change.Run raises an alarm
 }
 
 func (c *Change) withDefaults() *Change {
@@ -66,7 +68,7 @@ func (c *Change) withDefaults() *Change {
 	return &out
 }
 
-// checkChange reports a test that cannot be.
+// checkChange reports an invalid test of change.
 func (c Config) checkChange() error {
 	if c.Change != nil && !(c.Change.Run >= 1 && c.Change.Run <= math.MaxFloat32) {
 		return fmt.Errorf("Change.Run must be at least 1 and finite, got %v", c.Change.Run)
@@ -74,7 +76,7 @@ func (c Config) checkChange() error {
 	return nil
 }
 
-// Alarms tells what the test of change has found; all 0 where Config.Change is nil.
+// Alarms returns what the test of change has found, or a zero Alarms if Config.Change is nil.
 func (a *Agent) Alarms() Alarms {
 	a.reading.Lock()
 	defer a.reading.Unlock()
@@ -84,18 +86,18 @@ func (a *Agent) Alarms() Alarms {
 	return out
 }
 
-// predicting is how many functions give the mean of a reward.
-const predicting = 64
+// meanFunctions is the number of functions whose average predicts a reward.
+const meanFunctions = 64
 
-// watched is a snapshot whose test has seen a datum that is yet to be learned from: a new one, held by the caller. At
-// an alarm with Restart it is of no data.
-func (a *Agent) watched(s *snapshot, x []float32, y, weight float32) (*snapshot, error) {
+// afterTest returns a new snapshot, held by the caller, whose test of change has seen a datum that is yet to be
+// learned. At an alarm with Restart the snapshot has no data.
+func (a *Agent) afterTest(s *snapshot, x []float32, y, weight float32) (*snapshot, error) {
 	if a.config.Change == nil {
 		return s.replaced(nil, nil), nil
 	}
 	d := s.change
 	d.Seen++
-	miss, ok, err := a.miss(s, x, y, weight)
+	miss, ok, err := a.predictionError(s, x, y, weight)
 	if err != nil {
 		return nil, err
 	}
@@ -119,39 +121,39 @@ func (a *Agent) watched(s *snapshot, x []float32, y, weight float32) (*snapshot,
 	return next, nil
 }
 
-// fewest is how many responses there must be before standardised ones have a scale.
-const fewest = 10
+// leastResponses is the number of responses from which standardised responses have a scale.
+const leastResponses = 10
 
-// miss returns the difference between a reward and the mean that a state predicts, times the root of the reward's
-// weight: a reward of weight w is as exact as the mean of w rewards. ok is false where there is no prediction.
-func (a *form) miss(s *snapshot, x []float32, y, weight float32) (miss float64, ok bool, err error) {
-	if a.config.Learner.Train.Standardize && s.data.Seen < fewest {
+// predictionError returns the difference between a reward and the mean that a state predicts, times the square root of
+// the weight: a reward of weight w is as exact as the mean of w rewards. ok is false if there is no prediction.
+func (a *form) predictionError(s *snapshot, x []float32, y, weight float32) (miss float64, ok bool, err error) {
+	if a.config.Learner.Train.Standardize && s.data.Seen < leastResponses {
 		return 0, false, nil
 	}
 	belief := a.beliefOf(s)
 	defer belief.drop()
-	f, err := a.draw(belief, [][]float32{x}, predicting, uint32(s.change.Seen))
+	f, err := a.draw(belief, [][]float32{x}, meanFunctions, uint32(s.change.Seen))
 	if err != nil {
 		return 0, false, err
 	}
 	mean := 0.0
 	for i := range f {
-		mean += float64(f[i][0]) / predicting
+		mean += float64(f[i][0]) / meanFunctions
 	}
 	miss = (float64(y) - mean) * math.Sqrt(float64(weight))
 	return miss, !math.IsNaN(miss) && !math.IsInf(miss, 0), nil
 }
 
-// uniform is the number in (0, 1) that breaks ties of the test at a datum.
+// uniform returns the number in (0, 1) that breaks ties of the test at a datum.
 func (a *form) uniform(datum int) float64 {
 	var u [1]float32
 	rng.NewHost(a.seed()).At(uint32(datum)).Named("change").Uniform(u[:])
 	return float64(u[0])
 }
 
-// restarted is a snapshot of no data, with the room of another.
+// restarted returns a snapshot without data that keeps the room for data of s.
 func (a *Agent) restarted(s *snapshot) (*snapshot, error) {
-	_, begun, err := a.as(a.set, a.steps)
+	_, begun, err := a.rebuilt(a.set, a.steps)
 	if err != nil {
 		return nil, fmt.Errorf("beginning anew after a change: %w", err)
 	}
@@ -165,13 +167,13 @@ func (a *Agent) restarted(s *snapshot) (*snapshot, error) {
 		}
 	}
 	if begun.learned != nil {
-		next.learns(held(begun.learned))
+		next.setLearned(held(begun.learned))
 	}
-	next.data, next.rounds = contents{Rows: s.data.Rows}, 0 // a Background learner makes rounds by the data
+	next.data, next.rounds = contents{Rows: s.data.Rows}, 0 // a Background learner counts rounds by data
 	return next, nil
 }
 
-// savedChange is what a file says of the test of a state; nil where there is none.
+// savedChange returns the test of change that a file stores; nil if there is no test.
 func (a *Agent) savedChange(s *snapshot) *detector {
 	if a.config.Change == nil {
 		return nil

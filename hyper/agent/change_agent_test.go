@@ -21,7 +21,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// changing is a config for rewards of five arms, as one-hot inputs, with a discount and a test of change.
+// changing returns a config for rewards of five arms, as one-hot inputs, with a discount and a test of change.
 func changing(seed uint64, discount float64, change *agent.Change) agent.Config {
 	return agent.Config{
 		Learner: learner.Learner{Belief: hyper.BayesianLinear{Features: arms}, NoiseVariance: 1, PriorVariance: 13.5,
@@ -30,7 +30,7 @@ func changing(seed uint64, discount float64, change *agent.Change) agent.Config 
 	}
 }
 
-// arms is how many there are; with phi(x) = (x, 1) / sqrt(6) a prior variance of 13.5 makes mean rewards N(0, 4.5).
+// arms is the number of arms. With phi(x) = (x, 1) / sqrt(6), a prior variance of 13.5 makes mean rewards N(0, 4.5).
 const arms = 5
 
 func oneHots() [][]float32 {
@@ -42,8 +42,8 @@ func oneHots() [][]float32 {
 	return x
 }
 
-// An alarm comes after the change and not before; with Restart the agent is what it was before all data, but for the
-// datum of the alarm. A file of an agent with a test goes on as the agent does.
+// An alarm comes after the change and not before. With Restart, the agent is then as before all data, except for the
+// datum of the alarm. An agent with a test that is loaded from a file continues as the saved agent does.
 func TestChangeRestarts(t *testing.T) {
 	x, r := oneHots(), rand.New(rand.NewPCG(5, 6))
 	c := changing(1, 1, &agent.Change{Restart: true})
@@ -79,7 +79,7 @@ func TestChangeRestarts(t *testing.T) {
 	}
 }
 
-// A test that cannot be says why.
+// An invalid test of change returns an error that says why.
 func TestChangeIsChecked(t *testing.T) {
 	for _, run := range []float64{-1, 0.5, math.NaN(), math.Inf(1)} {
 		if _, err := agent.New(changing(1, 1, &agent.Change{Run: run})); err == nil || !strings.Contains(err.Error(), "Change.Run") {
@@ -88,8 +88,8 @@ func TestChangeIsChecked(t *testing.T) {
 	}
 }
 
-// Where nothing changes agents have no more alarms than the bound, also where the noise has ten times the variance that
-// they take it to have: of 20 agents with 300 data each 0.6 are to be expected at most.
+// Without a change, agents have no more alarms than the bound, even if the noise has ten times the variance that they
+// assume: 20 agents with 300 data each have at most 0.6 expected alarms.
 func TestChangeOfNothing(t *testing.T) {
 	x := oneHots()
 	for _, noiseVariance := range []float64{1, 0.1} {
@@ -113,7 +113,7 @@ func TestChangeOfNothing(t *testing.T) {
 	}
 }
 
-// Rewards 0 and 1 of a belief in probabilities: nine in ten are 1, and then one in ten.
+// A belief in probabilities gets rewards of 0 and 1: nine in ten are 1, and after the change one in ten.
 func TestChangeOfProbabilities(t *testing.T) {
 	c := agent.Config{Backend: backend.Go, Change: &agent.Change{}}.Linear(1)
 	c.Learner.Train = train.Config{Loss: train.LogisticLoss{}, Integrate: train.Sampled}
@@ -134,7 +134,7 @@ func TestChangeOfProbabilities(t *testing.T) {
 	}
 }
 
-// A service that hears of a change: sales of 50 fall to 20.
+// A service detects a change: sales of 50 fall to 20.
 func ExampleAgent_Alarms() {
 	a := must.M1(agent.New(agent.Config{
 		Learner:  learner.Learner{Belief: hyper.BayesianLinear{Features: 1}, NoiseVariance: 25, PriorVariance: 2500},
@@ -153,7 +153,7 @@ func ExampleAgent_Alarms() {
 	// Output: 1 alarm, on day 105 and 96 data since
 }
 
-// world moves the mean rewards of the arms at the beginning of a period.
+// world changes the mean rewards of the arms at the beginning of a period.
 type world func(r *rand.Rand, means *[arms]float64, period int)
 
 const (
@@ -161,7 +161,7 @@ const (
 	variance = 4.5 // of mean rewards
 )
 
-// abrupt draws all mean rewards anew in the middle.
+// abrupt draws new mean rewards in the middle.
 func abrupt(r *rand.Rand, means *[arms]float64, period int) {
 	if period%(periods/2) == 0 {
 		for j := range means {
@@ -181,7 +181,7 @@ func drifting(r *rand.Rand, means *[arms]float64, period int) {
 	}
 }
 
-// lateRegret is the mean regret of the second half of the periods. Noise is N(0, 1).
+// lateRegret returns the mean regret of the second half of the periods. Noise is N(0, 1).
 func lateRegret(seed uint64, c agent.Config, w world) (regret float64, alarms agent.Alarms) {
 	a, x := must.M1(agent.New(c)), oneHots()
 	defer a.Close()
@@ -199,8 +199,8 @@ func lateRegret(seed uint64, c agent.Config, w world) (regret float64, alarms ag
 	return regret, a.Alarms()
 }
 
-// In worlds that change, abruptly or by and by, a discount and a restart at an alarm lose less than an agent that keeps
-// all data: by intervals of 95% of the differences in 30 worlds.
+// In worlds that change abruptly or gradually, a discount and a restart at an alarm lose less than an agent that keeps
+// all data. The differences in 30 worlds have 95% intervals above 0.
 func TestForgettingHelps(t *testing.T) {
 	const runs = 30
 	keeps := map[string]func(seed uint64) agent.Config{

@@ -14,10 +14,10 @@ import (
 
 var allChanges = flag.Bool("change.all", false, "alarms of four data sets: some 6 minutes")
 
-// TestChangeOfRows classifies rows, told only whether a guess was right. Rows in an order by chance have no change, and
-// the number of alarms is within Poisson's distribution of one in Run. With other labels from the middle on there is a
-// true change, which is found. The quick test has three orders of phishing; -change.all has all sets that come along:
-// some 6 minutes.
+// TestChangeOfRows classifies rows; the agent only learns whether a guess was right. Rows in a random order have no
+// change, and the number of alarms fits a Poisson distribution with one alarm in Run data. With other labels from the
+// middle on there is a true change, which the test finds. The quick test uses three orders of phishing; -change.all
+// uses all included data sets and takes about 6 minutes.
 func TestChangeOfRows(t *testing.T) {
 	orders := map[string]int{"phishing": 3}
 	if *allChanges {
@@ -55,8 +55,8 @@ func TestChangeOfRows(t *testing.T) {
 	}
 }
 
-// alarmsOf are the data, from 1, of the alarms of an agent that guesses the classes of rows in an order. From a place
-// in it on each label is the next one, and the first alarm there ends all.
+// alarmsOf returns the data, counted from 1, of the alarms of an agent that guesses the classes of rows in an order.
+// From a place in the order on, each label is replaced by the next one, and the first alarm there ends the run.
 func alarmsOf(t *testing.T, seed uint64, x [][]float32, class []int, order []int, from int) (at []int) {
 	t.Helper()
 	arms := slices.Max(class) + 1

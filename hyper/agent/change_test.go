@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// firstAlarm is the datum, from 1, of the first alarm of a detector in n errors; 0 is none.
+// firstAlarm returns the number, counted from 1, of the first datum with an alarm in n errors; 0 means no alarm.
 func firstAlarm(r *rand.Rand, n int, err func(i int) float64) int {
 	d, evidence := detector{}, 0.0
 	for i := range n {
@@ -21,9 +21,9 @@ func firstAlarm(r *rand.Rand, n int, err func(i int) float64) int {
 	return 0
 }
 
-// Of errors that are alike at most n/Run of the runs of n data have an alarm; 1,000 runs of 1,000 data: at most 100
-// expected, and 9.5 is the standard error. That is also of a belief that foretells 0.3 of rewards of which one in ten
-// is 1 and the others are 0, and of errors that have no mean.
+// If errors are exchangeable, at most n/Run of the runs of n data have an alarm: at most 100 expected in 1,000 runs of
+// 1,000 data, with a standard error of 9.5. This also holds for a belief that predicts 0.3 for rewards of which one in
+// ten is 1 and the others are 0, and for errors without a mean.
 func TestChangeFalseAlarms(t *testing.T) {
 	for name, err := range map[string]func(*rand.Rand) float64{
 		"normal": func(r *rand.Rand) float64 { return r.NormFloat64() },
@@ -68,7 +68,7 @@ func TestChangeDelay(t *testing.T) {
 	}
 }
 
-// A file from before December 2026 has sums of another test: the test begins anew, and its counts go on.
+// A file from before December 2026 has sums of another test: the test begins anew, and its counts continue.
 func TestChangeOfOlderFile(t *testing.T) {
 	var d detector
 	must.M(json.Unmarshal([]byte(`{"Evidence":[1,2,3,4,5,6,7,8,9,10,11,12],"Squares":12.5,"Residual":90,"Seen":100,`+
@@ -78,9 +78,9 @@ func TestChangeOfOlderFile(t *testing.T) {
 	}
 }
 
-// The first errors are no evidence, whatever they are. Of the two after them the first has p-value u and the second,
-// which is larger, (1 + u) / 2: each bet has (L(z_1) + 1) L(z_2), with its likelihood ratio L at the normal scores.
-// In other units of the reward all is the same.
+// The first errors are no evidence, whatever their size. The two errors after them have p-values u and, for the larger
+// second one, (1 + u) / 2: each bet has wealth (L(z_1) + 1) L(z_2), where L is its likelihood ratio at the normal
+// scores. In other units of the reward nothing changes.
 func TestChangeInClosedForm(t *testing.T) {
 	const u1, u2 = 0.3, 0.5
 	for _, unit := range []float64{1, 1e-9, 1e9} {
@@ -108,8 +108,8 @@ func TestChangeInClosedForm(t *testing.T) {
 	}
 }
 
-// The classes of errors whose scale is 2, whatever the very first are: those below 1 are one, and the others go by
-// octaves to 128. Where the first errors were 0 every other one is of the last class.
+// The scale of the errors is 2, whatever the ignored first errors are. Errors below 1 are one class, and larger ones
+// are classed by octaves up to 128. If the first errors were 0, every other error belongs to the last class.
 func TestChangeClasses(t *testing.T) {
 	d, exact := detector{}, detector{}
 	for i := range settled {

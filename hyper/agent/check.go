@@ -11,9 +11,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// checkBelief reports a belief that does not predict one number for each input of so many Features, and learns how
-// many arms there are where there are no features. It builds the graph of a prediction, which infers shapes, and
-// compiles nothing.
+// checkBelief reports a belief that does not predict one number for each input of Features numbers. If there are no
+// features, it sets the number of arms. It builds the graph of a prediction, which infers the shapes, and compiles
+// nothing.
 func (a *form) checkBelief() error {
 	err := exceptions.TryCatch[error](func() {
 		g := NewGraph(a.backend, "belief")
@@ -33,8 +33,7 @@ func (a *form) checkBelief() error {
 	return nil
 }
 
-// predict builds a prediction by three functions at x, of n inputs, or of any number where n is negative, and returns
-// the number.
+// predict builds a prediction of three functions at n inputs x and returns n. A negative n allows any number of inputs.
 func (a *form) predict(g *Graph, x *Node, n int) int {
 	b := a.config.Learner.Belief
 	s := learner.Streams{Seeds: Const(g, []uint64{0})}.Init()

@@ -18,7 +18,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// responses are the ys that an agent keeps, in the order of Data; those of X must be alike, as teach makes them.
+// responses returns the responses that an agent keeps, in the order of Data, and checks that the numbers of each input
+// are equal, as teach makes them.
 func responses(t *testing.T, a *agent.Agent) []int {
 	t.Helper()
 	var ys []int
@@ -33,7 +34,7 @@ func responses(t *testing.T, a *agent.Agent) []int {
 	return ys
 }
 
-// teach adds data with y = from..to-1, whose inputs tell them.
+// teach adds data with y = from..to-1; the inputs encode y.
 func teach(a *agent.Agent, features, from, to int) {
 	for i := from; i < to; i++ {
 		y := float32(i)
@@ -52,8 +53,8 @@ func upTo(from, to int) (all []int) {
 	return all
 }
 
-// An agent never ceases to learn, and gives back what it keeps: of tabular models and of others; also after a file,
-// with as large a capacity and a larger one.
+// An agent never stops learning, and returns the data that it keeps. This holds for tabular and other models, and after
+// loading a file with an equal or a larger capacity.
 func TestDataKept(t *testing.T) {
 	for name, features := range map[string]int{"arms": 0, "features": 2} {
 		testbackend.Each(t, func(t *testing.T, on string) {
@@ -104,7 +105,7 @@ func TestDataKept(t *testing.T) {
 	}
 }
 
-// Growth begins with 1,024 rows and goes on as if it had had them all: what was learned is the same.
+// Growth begins with 1,024 rows, and learns the same as if it had had all rows from the beginning.
 func TestGrowth(t *testing.T) {
 	c := agent.Config{Learner: learner.Learner{
 		Belief: armsModel(3, 2), StepSize: 0.01,
@@ -141,7 +142,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// An agent that keeps sums has no bound, no data, and a state of one size whatever the capacity.
+// An agent that keeps sums has no bound and no data, and its state has the same size for any capacity.
 func TestSums(t *testing.T) {
 	for features, m := range map[int]train.Config{0: {}, 2: {}} {
 		var sizes []int64

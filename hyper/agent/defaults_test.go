@@ -123,7 +123,7 @@ func standardised(x []float64) []float64 {
 	return out
 }
 
-// believers are models with everything left to defaults, for so many features.
+// believers returns models with all defaults, for a number of features.
 func believers(features int) map[string]func(c *agent.Config) {
 	relu := base.MLP{Layers: []int{features, 10, 1}}
 	deep := base.MLP{Layers: []int{features, 8, 8, 1}, Activation: base.ActivationTanh}
@@ -163,7 +163,7 @@ func believers(features int) map[string]func(c *agent.Config) {
 	}
 }
 
-// learn shows an agent the data in rounds, with as many rounds of training as data, and returns root mean square errors
+// learn shows an agent the data in rounds, with as many rounds of training as data. It returns root mean square errors
 // at the data and elsewhere, and spreads.
 func learn(t *testing.T, p problem, set func(c *agent.Config)) (seen, unseen, spreadSeen, spreadUnseen float64) {
 	t.Helper()
@@ -202,9 +202,8 @@ func learn(t *testing.T, p problem, set func(c *agent.Config)) (seen, unseen, sp
 	return seen, unseen, spreadSeen, spreadUnseen
 }
 
-// Agents of every kind, with all numbers left to defaults, learn standardised data: they stay finite, fit what they
-// have seen better than its mean does, are not much worse than the mean elsewhere, and are neither certain nor wider
-// than the prior.
+// Agents of every kind, with all defaults, learn standardised data: they stay finite, fit the data better than their
+// mean does, are not much worse than the mean elsewhere, and their spread is neither 0 nor wider than the prior's.
 func TestDefaultsLearn(t *testing.T) {
 	for name := range believers(1) {
 		t.Run(name, func(t *testing.T) {

@@ -14,13 +14,13 @@ import (
 	"strings"
 )
 
-// describe returns a configuration as JSON that a person can read: all that makes the agent, with the types of its
-// parts. What is zero is left out. Functions are there by name: a function has no value that could be compared.
+// describe returns a configuration as JSON that a person can read: every part of the agent, with its type. It leaves
+// out zero values. It describes a function by its name, because the value of a function cannot be compared.
 func describe(c Config) (json.RawMessage, error) {
 	return json.Marshal(valueOf(reflect.ValueOf(c), 0))
 }
 
-// fingerprint is a hash of a description.
+// fingerprint returns the SHA-256 hash of a description, in hexadecimal.
 func fingerprint(description []byte) string {
 	sum := sha256.Sum256(description)
 	return hex.EncodeToString(sum[:])
@@ -29,7 +29,7 @@ func fingerprint(description []byte) string {
 // deepest bounds how far valueOf follows pointers, which may go in a circle.
 const deepest = 50
 
-// valueOf makes maps, slices and numbers of a value of any type, exported or not.
+// valueOf converts a value of any type, with its unexported fields, to maps, slices and numbers.
 func valueOf(v reflect.Value, depth int) any {
 	if depth > deepest {
 		return "..."
@@ -65,7 +65,7 @@ func valueOf(v reflect.Value, depth int) any {
 	return scalarOf(v)
 }
 
-// scalarOf is a number, a string, or what prints it.
+// scalarOf returns a number, a boolean or a string; it prints a value of any other type.
 func scalarOf(v reflect.Value) any {
 	switch {
 	case v.CanInt() && v.CanInterface() && v.Type().Implements(reflect.TypeFor[fmt.Stringer]()): // an enumeration
@@ -84,10 +84,10 @@ func scalarOf(v reflect.Value) any {
 	return fmt.Sprint(v)
 }
 
-// function begins what stands for a function.
+// function is the prefix of the description of a function.
 const function = "function "
 
-// typed is the value of an interface, with its type.
+// typed returns the value in an interface, with its type.
 func typed(v reflect.Value, depth int) any {
 	if !v.IsValid() {
 		return nil
@@ -100,11 +100,11 @@ func typed(v reflect.Value, depth int) any {
 	return out
 }
 
-// serving are the fields of a Config that say how an agent runs, and not what it is.
+// serving lists the fields of a Config that control how an agent runs. They do not define what the agent is.
 var serving = []string{"Backend", "Pending", "Expire", "Reward", "Background"}
 
-// differences names the fields in which two descriptions differ, each with both values. Those that are serving may
-// differ, the Learner.Train.Capacity is compared with the data by Load, and functions with what they drew.
+// differences names the fields in which two descriptions differ, with both values. The fields in serving may differ.
+// Load compares Learner.Train.Capacity with the data, and compares functions by what they drew.
 func differences(saved, own []byte) ([]string, error) {
 	a, err := parsed(saved)
 	if err != nil {

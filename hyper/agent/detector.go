@@ -6,51 +6,52 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// bets are the alternatives that a detector bets on: normal scores are off by a shift, or spread more widely by a
-// factor, as they are where some actions become better and others worse. Half of the money is on each kind.
+// The bets of a detector are alternatives to the standard normal distribution of its scores: a shift of the mean, or a
+// larger standard deviation. A larger deviation occurs when some actions become better and others worse. Each kind of
+// bet gets half of the weight.
 var (
 	shifts  = [...]float64{-2, -1, -0.5, -0.25, 0.25, 0.5, 1, 2}
 	spreads = [...]float64{1.25, 1.5, 2, 3}
 )
 
 const (
-	early   = 10 // errors that tell nothing: those of an agent that knows nothing
-	settled = 30 // errors before there are bets; those after the early ones tell the scale
-	octaves = 8  // classes of errors of one sign, each twice as large as the last
+	early   = 10 // number of first errors that are ignored: the agent knows nothing yet
+	settled = 30 // number of errors before the first bet; errors early+1 to settled estimate the scale
+	octaves = 8  // number of classes for errors of one sign; each class covers twice the size of the last
 )
 
-// detector is what a test of change knows. It compares the error of a prediction with the errors before it, and so
-// needs neither their distribution nor a belief that is right.
+// detector is the state of a test of change. It compares the error of a prediction with the earlier errors. So it needs
+// neither the distribution of errors nor a correct belief.
 //
-// The first errors but the very first tell their scale, the root of their mean square. After them an error has one of
-// 17 classes: below half the scale, or by its sign and the octave of its size, the last of which is everything from 64
-// scales up. Classes that coarse keep what an agent learns out of the test: errors that become smaller move to the
-// middle.
+// Errors early+1 to settled give the scale, the root of their mean square. Each later error belongs to one of 17
+// classes: one class for errors below half the scale, and classes by sign and octave of size for larger errors. The
+// last octave holds everything from 64 scales up. The classes are coarse so that learning does not trigger the test:
+// errors that become smaller move to the middle.
 //
-// The rank of an error's class among those so far, itself included and ties broken at random, is a p-value. While the
-// errors are exchangeable p-values are independent and uniform, whatever the distribution (Vovk, Nouretdinov and
-// Gammerman 2003, "Testing exchangeability on-line"), and the normal score z of each is N(0, 1). On z bets the
-// Shiryaev-Roberts e-detector of Shin, Ramdas and Rinaldo (2024, "E-detectors: a nonparametric framework for sequential
-// change detection"): for each bet j
+// The rank of an error's class among the classes so far, including its own, with ties broken at random, is a p-value.
+// While the errors are exchangeable, the p-values are independent and uniform, whatever the distribution of errors
+// (Vovk, Nouretdinov and Gammerman 2003, "Testing exchangeability on-line"), and the normal score z of each is N(0, 1).
+// The Shiryaev-Roberts e-detector of Shin, Ramdas and Rinaldo (2024, "E-detectors: a nonparametric framework for
+// sequential change detection") bets on z. For each bet j
 //
 //	R_j <- (R_j + 1) L_j(z)
 //
-// with the likelihood ratio L_j of the bet against N(0, 1). The mean R of all minus the number of data is then a
-// martingale: the first R of at least A comes after A data or more in the mean, and within n data with probability n/A
-// at most.
+// where L_j is the likelihood ratio of the bet against N(0, 1). The weighted mean R of all R_j, minus the number of
+// data, is then a martingale. So the mean number of data until R first reaches A is at least A, and the probability
+// that this happens within n data is at most n/A.
 //
-// A file from before December 2026 has the counts of the data and of the alarms alone: the test begins anew.
+// A file from before December 2026 has only the counts of the data and of the alarms; the test then begins anew.
 type detector struct {
 	Wealth        [len(shifts) + len(spreads)]float64 // R_j
-	SquaredErrors float64                             // the sum of those that tell the scale
-	Errors        int                                 // since the test began, or began anew at an alarm
-	Classes       [2*octaves + 1]int                  // how many errors after the first there are of each
-	Seen          int                                 // data observed, of all beliefs
+	SquaredErrors float64                             // sum of the squared errors that estimate the scale
+	Errors        int                                 // number of errors since the test began, or since the last alarm
+	Classes       [2*octaves + 1]int                  // number of errors of each class, after the first settled errors
+	Seen          int                                 // number of data observed, also before restarts
 	Alarms        int
-	Last          int // datum of the last alarm, from 1
+	Last          int // number of the datum of the last alarm, counted from 1
 }
 
-// class is the place of an error in Classes.
+// class returns the index of an error's class in Classes.
 func (d detector) class(err float64) int {
 	at, least := 0, math.Sqrt(d.SquaredErrors/(settled-early))/2
 	for size := math.Abs(err); at < octaves && size > 0 && size >= least; at++ {
@@ -62,7 +63,7 @@ func (d detector) class(err float64) int {
 	return octaves + at
 }
 
-// next is the detector after an error, and the evidence R. u breaks ties: a number uniform on (0, 1).
+// next returns the detector after an error, and the evidence R. u breaks ties; it is uniform on (0, 1).
 func (d detector) next(err, u float64) (detector, float64) {
 	d.Errors++
 	switch {
@@ -88,7 +89,7 @@ func (d detector) next(err, u float64) (detector, float64) {
 	return d, d.evidence()
 }
 
-// evidence is R: the mean over the bets, half of it for each kind.
+// evidence returns R, the weighted mean over the bets: each kind of bet has weight 1/2.
 func (d detector) evidence() (sum float64) {
 	for j, r := range d.Wealth {
 		if j < len(shifts) {
@@ -100,12 +101,12 @@ func (d detector) evidence() (sum float64) {
 	return sum
 }
 
-// alarmed is the detector after an alarm, which begins anew.
+// alarmed returns the detector after an alarm: it begins anew.
 func (d detector) alarmed() detector {
 	return detector{Seen: d.Seen, Alarms: d.Alarms + 1, Last: d.Seen}
 }
 
-// valid tells whether a file's detector can be one.
+// valid reports whether a detector from a file is possible.
 func (d detector) valid() bool {
 	for _, r := range append(d.Wealth[:], d.SquaredErrors) {
 		if !(r >= 0) || math.IsInf(r, 1) {

@@ -21,15 +21,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// netModel is a network with a dense linear hypermodel.
+// netModel returns a network with a dense linear hypermodel.
 func netModel(features, hidden, width int, activation base.Activation) hyper.Model {
 	net := base.MLP{Layers: []int{features, hidden, 1}, Activation: activation}
 	return hyper.Model{Base: net, Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(net), width),
 		P: index.Gaussian{N: width}}}
 }
 
-// One input that no number can be trained on is refused, with or without a bound on gradients, and the agent is what it
-// was: it decides, learns and is saved as one that never saw it.
+// An input on which training must diverge is refused, with or without a bound on gradients. The agent is unchanged: it
+// decides, learns and is saved as an agent that never saw the input.
 func TestOneAbsurdInput(t *testing.T) {
 	for _, integrate := range []train.Integration{train.Sampled, train.FullData} {
 		for _, clip := range []float64{0, 5} {
@@ -70,8 +70,8 @@ func TestOneAbsurdInput(t *testing.T) {
 	}
 }
 
-// An absurd step size is reported by what trains with it, whatever the model; the agent stays what it was, and does not
-// leave its file. Add, which does not train, adds. Of SGD on arms and lines the step is bounded: see step_test.go.
+// Every method that trains with an absurd step size reports it, for any model. The agent is unchanged, also in its
+// file. Add does not train, and succeeds. SGD on arms and lines bounds the step: see step_test.go.
 func TestTrainingThatDiverges(t *testing.T) {
 	for name, c := range map[string]agent.Config{
 		"arms": {Learner: learner.Learner{
@@ -109,7 +109,7 @@ func TestTrainingThatDiverges(t *testing.T) {
 	}
 }
 
-// Predictions that are not finite, of inputs too large, decide nothing.
+// Predictions that are not finite, from inputs that are too large, make no decision.
 func TestActOnAbsurdInputs(t *testing.T) {
 	a := must.M1(agent.New(agent.Config{Learner: learner.Learner{
 		Belief: netModel(2, 8, 4, base.ActivationReLU), Train: train.Config{Capacity: 10},
@@ -121,7 +121,7 @@ func TestActOnAbsurdInputs(t *testing.T) {
 	}
 }
 
-// Initial parameters that are not finite are reported by New.
+// New reports initial parameters that are not finite.
 func TestInitialParametersThatAreNotFinite(t *testing.T) {
 	m := lineModel(2, 3)
 	m.Prior.StdDev = []float64{1, 1e300}

@@ -10,8 +10,8 @@ import (
 	"github.com/gomlx/compute/dtypes"
 )
 
-// Drift is how far learning has moved the parameters nu from nu_0, which the regularizer anchors them to: the norm of
-// the difference over the norm of nu_0, or of nu where nu_0 is 0. It is 0 before any data.
+// Drift returns how far learning has moved the parameters nu from nu_0, the anchor of the regularizer: |nu - nu_0| /
+// |nu_0|, or |nu - nu_0| / |nu| if nu_0 is 0. It is 0 before any data.
 func (a *Agent) Drift() (float64, error) {
 	f, held := a.held()
 	defer held.drop()
@@ -47,7 +47,7 @@ func (a *Agent) Drift() (float64, error) {
 	return math.Sqrt(moved / start), nil
 }
 
-// numbers copies those of a tensor.
+// numbers copies the numbers of a float32 or float64 tensor.
 func numbers(t *tensors.Tensor) ([]float64, error) {
 	switch t.DType() {
 	case dtypes.Float64:

@@ -11,49 +11,50 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Menu is what there is to choose from. What it must have says the Config's [Encoding]; without one it has Actions
-// alone, the inputs of the belief, or nothing, for all arms. Some of the arms of an agent without a context are Actions
-// too, each by its number: [][]float32{{2}, {0}} are two of them.
+// Menu lists what a decision chooses from. The Config's [Encoding] defines which fields it needs. Without an Encoding,
+// a Menu has only Actions, which hold the inputs of the belief; an empty Menu means all arms. For an agent of arms
+// without a context, each action is the number of an arm: [][]float32{{2}, {0}} offers arms 2 and 0.
 type Menu struct {
-	Context []float32   // numbers that all actions share
+	Context []float32   // numbers of the context, which all actions share
 	Actions [][]float32 // numbers of each action
-	// Arms are those there are, each once, where actions are arms with a context; nil is all. Decision.Action is a place
-	// in this list.
+	// Arms lists the arms to choose from, without duplicates, if actions are arms with a context; nil means all arms.
+	// Decision.Action is then an index into this list.
 	Arms []int
-	// Deferred says that what is decided is shown later, or never: see [Agent.Shown].
+	// Deferred marks a decision that is shown later, or never: see [Agent.Shown].
 	Deferred bool
 }
 
-// Encoding makes inputs of the belief from a [Menu]: from the numbers of each action, or its arm, and those of
-// a context that all actions share.
+// Encoding converts a [Menu] to inputs of the belief. An input combines the numbers of an action, or its arm, with the
+// context that all actions share.
 type Encoding struct {
-	Context int     // numbers of the context
-	Action  int     // numbers of each action; 0 where actions are arms
-	Arms    int     // how many arms there are; 0 where actions have numbers
-	Code    ArmCode // what stands for an arm; 0 is AsOneHot
+	Context int     // number of numbers of the context
+	Action  int     // number of numbers of each action; 0 if actions are arms
+	Arms    int     // number of arms; 0 if actions have numbers
+	Code    ArmCode // how an input represents an arm; 0 means AsOneHot
 	// Cross adds the products of each number of the action, or of the one-hot arm, with each number of the context. A
-	// linear belief needs them to let an action's worth depend on the context.
+	// linear belief needs these products if the value of an action depends on the context.
 	Cross bool
-	// Standardize takes from each number of the contexts and actions its mean so far, and divides by its standard
-	// deviation; what is more than 5 of these away counts as 5. The numbers of the Menu itself are counted first.
+	// Standardize subtracts from each number of the contexts and actions its mean so far, and divides by its standard
+	// deviation so far. Results are clipped to [-5, 5]. The statistics include the numbers of the present Menu.
 	Standardize bool
 }
 
-// ArmCode is what stands for an arm in an input.
+// ArmCode is the representation of an arm in an input.
 type ArmCode int
 
 const (
-	// AsOneHot is a number for each arm, 1 for the arm itself and 0 for the others, before the context.
+	// AsOneHot puts one number per arm before the context: 1 for the arm itself and 0 for the others.
 	AsOneHot ArmCode = iota + 1
-	// AsNumber is the arm's number, before the context, as hyper.BayesianLinear has it with Blocks.
+	// AsNumber puts the number of the arm before the context, as hyper.BayesianLinear with Blocks expects it.
 	AsNumber
-	// AsBlock is a block of the context's size for each arm: the context in the arm's own block, and 0 in the others.
+	// AsBlock makes one block of the context's size per arm: the arm's own block holds the context, and the others are
+	// 0.
 	AsBlock
 )
 
 func (c ArmCode) String() string { return enum.Word(c, "one-hot", "number", "block") }
 
-// Width is the length of an input.
+// Width returns the length of an input.
 func (e Encoding) Width() int {
 	own := max(e.Arms, e.Action)
 	switch {
@@ -67,7 +68,7 @@ func (e Encoding) Width() int {
 	return own + e.Context
 }
 
-// Validate joins everything that is wrong.
+// Validate returns all faults of the Encoding, joined.
 func (e Encoding) Validate() error {
 	errs := []error{faults.AtLeast("Context", e.Context, 0), faults.AtLeast("Action", e.Action, 0),
 		faults.AtLeast("Arms", e.Arms, 0), faults.Known("Code", e.Code)}
@@ -77,7 +78,7 @@ func (e Encoding) Validate() error {
 	case e.Arms > 0 && e.Context < 1:
 		errs = append(errs, errors.New("Arms need a Context; arms without one need no Encoding: see Config.Features"))
 	case e.Arms == 0 && e.Action < 1:
-		errs = append(errs, errors.New("Action or Arms must be positive: what is there to choose from?"))
+		errs = append(errs, errors.New("Action or Arms must be positive: there is nothing to choose from"))
 	case e.Cross && e.Arms > 0 && e.Code != AsOneHot:
 		errs = append(errs, fmt.Errorf("Cross goes with Code one-hot, not %s", e.Code))
 	case e.Cross && e.Context == 0:
@@ -89,10 +90,10 @@ func (e Encoding) Validate() error {
 	return errors.Join(errs...)
 }
 
-// check reports a Menu that is not as the Encoding says.
+// check reports a Menu that does not match the Encoding.
 func (e Encoding) check(m Menu) error {
 	if len(m.Context) == 0 && e.Context > 0 {
-		return fmt.Errorf("the agent decides in a context of %d numbers, and there is none: give it to Decide, as "+
+		return fmt.Errorf("the agent decides in a context of %d numbers, and the menu has none: give it to Decide, as "+
 			"Menu.Context", e.Context)
 	}
 	if len(m.Context) != e.Context {
@@ -118,7 +119,7 @@ func (e Encoding) check(m Menu) error {
 	return nil
 }
 
-// checkArms reports arms that are not there, or are there twice.
+// checkArms reports arms that do not exist or are given twice.
 func (e Encoding) checkArms(m Menu) error {
 	switch {
 	case len(m.Actions) > 0:
@@ -151,7 +152,7 @@ func finiteNumbers(what string, x []float32) error {
 	return nil
 }
 
-// input joins what stands for an action with a context.
+// input joins the numbers that represent an action with a context.
 func (e Encoding) input(own, context []float32) []float32 {
 	x := make([]float32, 0, e.Width())
 	x = append(append(x, own...), context...)
@@ -165,7 +166,7 @@ func (e Encoding) input(own, context []float32) []float32 {
 	return x
 }
 
-// ofArm is the input of an arm in a context.
+// ofArm returns the input of an arm in a context.
 func (e Encoding) ofArm(arm int, context []float32) []float32 {
 	switch e.Code {
 	case AsNumber:
@@ -180,13 +181,13 @@ func (e Encoding) ofArm(arm int, context []float32) []float32 {
 	return e.input(one, context)
 }
 
-// encoder is an Encoding with what it has seen. It is safe for concurrent use.
+// encoder is an Encoding with the statistics of the numbers seen so far. It is safe for concurrent use.
 type encoder struct {
 	Encoding
 	*seen
 }
 
-// seen is what has been seen of numbers.
+// seen holds the statistics of the numbers of contexts and actions.
 type seen struct {
 	mu      sync.Mutex
 	context spread
@@ -200,7 +201,8 @@ func newEncoder(e *Encoding) *encoder {
 	return &encoder{*e, &seen{context: newSpread(e.Context), action: newSpread(e.Action)}}
 }
 
-// inputs returns the inputs of a menu that has been checked; own standardises as if its own numbers were counted.
+// inputs returns the inputs of a menu that has been checked. If own is true, the numbers of the menu count in the
+// statistics that standardise them.
 func (e *encoder) inputs(m Menu, own bool) [][]float32 {
 	if e.Standardize {
 		m = e.standardised(m, own)
@@ -231,7 +233,7 @@ func allArms(n int) []int {
 	return arms
 }
 
-// standardised is the menu with standardised numbers.
+// standardised returns the menu with standardised numbers.
 func (e *encoder) standardised(m Menu, own bool) Menu {
 	e.mu.Lock()
 	context, action := e.seen.context.copied(), e.seen.action.copied()
@@ -246,7 +248,7 @@ func (e *encoder) standardised(m Menu, own bool) Menu {
 	return out
 }
 
-// count counts the numbers of a menu from which an action has been taken.
+// count adds the numbers of a menu to the statistics, after a decision about the menu.
 func (e *encoder) count(m Menu) {
 	if e == nil || !e.Standardize {
 		return
@@ -263,7 +265,7 @@ func count(m Menu, context, action *spread) {
 	}
 }
 
-// spreads returns copies of what a file keeps, where numbers are standardised.
+// spreads returns copies of the statistics for a file; nil if numbers are not standardised.
 func (e *encoder) spreads() (context, action *spread) {
 	if e == nil || !e.Standardize {
 		return nil, nil
@@ -274,7 +276,7 @@ func (e *encoder) spreads() (context, action *spread) {
 	return &c, &a
 }
 
-// restore goes on from what a file has kept.
+// restore sets the statistics to what a file has stored.
 func (e *encoder) restore(context, action *spread) {
 	if e == nil || !e.Standardize {
 		return
@@ -284,7 +286,7 @@ func (e *encoder) restore(context, action *spread) {
 	e.seen.context, e.seen.action = *context, *action
 }
 
-// spread is the mean and the sum of squared deviations of each number so far, by Welford (1962).
+// spread has the mean and the sum of squared deviations of each number so far, by Welford (1962).
 type spread struct {
 	Count float64
 	Mean  []float64
@@ -306,21 +308,21 @@ func (s *spread) add(x []float32) {
 	}
 }
 
-// farthest is the most standard deviations from the mean that a number counts.
-const farthest = 5
+// mostDeviations is the largest absolute value of a standardised number, in standard deviations.
+const mostDeviations = 5
 
-// of returns the standardised numbers; one that has always been the same is 0.
+// of returns the standardised numbers. A number that has always been the same becomes 0.
 func (s *spread) of(x []float32) []float32 {
 	out := make([]float32, len(x))
 	for i, v := range x {
 		if sd := math.Sqrt(s.M2[i] / max(s.Count-1, 1)); sd > 0 {
-			out[i] = float32(min(max((float64(v)-s.Mean[i])/sd, -farthest), farthest))
+			out[i] = float32(min(max((float64(v)-s.Mean[i])/sd, -mostDeviations), mostDeviations))
 		}
 	}
 	return out
 }
 
-// valid tells whether a spread from a file can be of numbers of a width.
+// valid reports whether a spread from a file is possible for numbers of a width.
 func (s spread) valid(width int) bool {
 	ok := len(s.Mean) == width && len(s.M2) == width && s.Count >= 0 && !notFinite(s.Count)
 	for i := range s.Mean {

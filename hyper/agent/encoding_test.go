@@ -19,8 +19,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// A service chooses one of two pages for a visitor, of whom it knows an age and a number of visits: the first page is
-// for the young, the other one for the old. It learns that from 300 visitors, whatever the scale of the numbers.
+// A service chooses one of two pages for a visitor, whose age and number of visits it knows. The first page suits the
+// young, and the other one the old. The agent learns this from 300 visitors, whatever the scale of the numbers.
 func ExampleContextual() {
 	a := must.M1(Contextual(2, 2))
 	r := rand.New(rand.NewPCG(1, 2))
@@ -41,7 +41,7 @@ func ExampleContextual() {
 	// Output: more than 85 of the last 100 are right: true
 }
 
-// The same by networks, which learn what no line separates: the first page is for those who are young, or come often.
+// Networks learn preferences that no line separates: the first page suits visitors who are young, or come often.
 func ExampleContextualNeural() {
 	a := must.M1(ContextualNeural(2, 2, 20))
 	r := rand.New(rand.NewPCG(1, 2))
@@ -62,7 +62,7 @@ func ExampleContextualNeural() {
 	// Output: more than 75 of the last 100 are right: true
 }
 
-// Options of Contextual are where its user looks, and no other agent takes them.
+// The options of Contextual are fields of the Config, and other agents refuse them.
 func TestContextualOptions(t *testing.T) {
 	c := Config{Forget: 0.99, Waves: None}.Contextual(2, 3)
 	if b := c.Learner.Belief.(hyper.BayesianLinear); b.Waves != 0 || c.Learner.Train.Discount != 0.99 {
@@ -73,7 +73,7 @@ func TestContextualOptions(t *testing.T) {
 	}
 	a := must.M1(New(c))
 	_, err := a.Act(t.Context(), nil)
-	if want := "a context of 3 numbers, and there is none: give it to Decide, as Menu.Context"; err == nil ||
+	if want := "a context of 3 numbers, and the menu has none: give it to Decide, as Menu.Context"; err == nil ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -89,7 +89,7 @@ func TestContextualOptions(t *testing.T) {
 	}
 }
 
-// Inputs by hand, for each kind of Encoding.
+// The inputs of each kind of Encoding equal inputs computed by hand.
 func TestEncodings(t *testing.T) {
 	arms := Menu{Context: []float32{2, 3}, Arms: []int{2, 0}}
 	actions := Menu{Context: []float32{2, 3}, Actions: [][]float32{{5, 7}}}
@@ -119,8 +119,8 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// Numbers are standardised by those so far, the present ones among them; what was always the same is 0, outliers are
-// cut, and Inputs count nothing.
+// Numbers are standardised by all numbers so far, including the present ones. A number that has always been the same
+// becomes 0, outliers are cut, and Inputs does not count its numbers.
 func TestStandardised(t *testing.T) {
 	e := newEncoder(&Encoding{Context: 2, Arms: 2, Code: AsNumber, Standardize: true})
 	var seen []float64
@@ -152,12 +152,12 @@ func TestStandardised(t *testing.T) {
 	for range 100 {
 		e.count(Menu{Context: []float32{0, 0}})
 	}
-	if x := e.inputs(Menu{Context: []float32{1e18, 0}}, true)[0]; x[1] != farthest {
+	if x := e.inputs(Menu{Context: []float32{1e18, 0}}, true)[0]; x[1] != mostDeviations {
 		t.Errorf("an outlier is %v", x[1])
 	}
 }
 
-// What a menu or an Encoding has wrong is said, and the agent stays as it was.
+// An error says what is wrong with a menu or an Encoding, and the agent is unchanged.
 func TestWrongMenus(t *testing.T) {
 	a := must.M1(New(Config{Backend: backend.Go}.Contextual(3, 2)))
 	nan := float32(math.NaN())
@@ -191,7 +191,7 @@ func TestWrongMenus(t *testing.T) {
 	for want, e := range map[string]Encoding{
 		"Arms and Action exclude each other": {Arms: 2, Action: 2, Context: 1},
 		"Arms need a Context":                {Arms: 2},
-		"what is there to choose from":       {Context: 1},
+		"there is nothing to choose from":    {Context: 1},
 		"Cross goes with Code one-hot":       {Arms: 2, Context: 1, Code: AsBlock, Cross: true},
 		"Cross needs a Context":              {Action: 2, Cross: true},
 		"Context must be at least 0":         {Context: -1},
@@ -201,12 +201,13 @@ func TestWrongMenus(t *testing.T) {
 		}
 	}
 	if _, err := must.M1(Linear(2)).Decide(t.Context(), Menu{Context: []float32{1}}); err == nil ||
-		!strings.Contains(err.Error(), "need a Config.Encoding") {
+		!strings.Contains(err.Error(), "needs a Config.Encoding") {
 		t.Errorf("a context without an Encoding: %v", err)
 	}
 }
 
-// Some of the arms of an agent without a context are actions by their numbers, as the error of Menu.Arms says.
+// For an agent without a context, some of the arms are given as actions by their numbers, as the error about Menu.Arms
+// says.
 func TestSomeOfTheArms(t *testing.T) {
 	a := must.M1(New(Config{Backend: backend.Go, Floor: -1}.Arms(3)))
 	if _, err := a.Decide(t.Context(), Menu{Arms: []int{2, 0}}); err == nil ||
@@ -223,7 +224,7 @@ func TestSomeOfTheArms(t *testing.T) {
 	}
 }
 
-// An input that begins with the number of an arm which there is not is refused, whoever gives it.
+// Every method refuses an input that begins with the number of an arm that does not exist.
 func TestArmsThatAreNotThere(t *testing.T) {
 	number := Config{}.Linear(2)
 	number.Encoding = &Encoding{Context: 1, Arms: 4, Code: AsNumber}
@@ -258,7 +259,7 @@ func TestArmsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// A saved agent goes on as it would have, on the other backend too, with what it knows of the context's scale.
+// A saved agent continues as it would have, on the other backend too, with the statistics of the context.
 func TestContextualAfterLoading(t *testing.T) {
 	c := Config{Backend: backend.Go, Seed: 3, Learner: learner.Learner{Policy: explore.Thompson{N: 10}}}.Contextual(3, 2)
 	a := must.M1(New(c))

@@ -6,31 +6,33 @@ import (
 	"math"
 )
 
-// Explanation is what the agent believes of an action's mean reward, and which numbers make it so.
+// Explanation describes the agent's belief about an action's mean reward, and the effect of each number on it.
 type Explanation struct {
-	Estimate          // of the mean reward
-	Context  []Effect // of the context's numbers
-	Action   []Effect // of the action's own numbers
+	Estimate          // estimate of the mean reward
+	Context  []Effect // effects of the context's numbers
+	Action   []Effect // effects of the action's own numbers
 }
 
-// Estimate is a mean and a standard deviation over the belief, in the units of rewards.
+// Estimate is a mean and a standard deviation over the functions of the belief, in the units of rewards.
 type Estimate struct{ Mean, SD float64 }
 
-// Effect is how much more the mean reward is than if one number were as it is on average: the mean of the menus so far
-// where the Encoding standardises, elsewhere 0. Effects of several numbers add up where the belief is linear.
+// Effect is the change of the mean reward when a number takes its present value instead of its average. The average is
+// the mean over the menus so far if the Encoding standardises, and 0 otherwise. The effects of several numbers add up
+// if the belief is linear.
 type Effect struct {
-	Number int // of the context, or of the action, counted from 0
+	Number int // index of the number in the context, or in the action
 	Estimate
 }
 
-// Explain returns an Explanation of each action of a menu, from so many functions of the belief; 256 are enough for
-// two digits. Numbers that are as on average have no Effect. It decides nothing, and the log has nothing of it. It costs
-// a prediction for each action and number. The error is that of a menu that is wrong, or of ctx.
+// Explain returns an Explanation of each action of a menu, computed from the given number of functions of the belief;
+// 256 are enough for two digits. Numbers that have their average value get no Effect. Explain makes no decision and
+// writes nothing to the log. Its cost is one prediction for each action and number. The error says what is wrong with
+// the menu, or is the error of ctx.
 func (a *Agent) Explain(ctx context.Context, m Menu, functions int) ([]Explanation, error) {
 	if functions < 2 {
-		return nil, fmt.Errorf("an explanation needs 2 functions at least, got %d", functions)
+		return nil, fmt.Errorf("an explanation needs at least 2 functions, got %d", functions)
 	}
-	f := a.viewed()
+	f := a.currentForm()
 	if _, err := f.encoded(m, false); err != nil {
 		return nil, err
 	}
@@ -49,19 +51,19 @@ func (a *Agent) Explain(ctx context.Context, m Menu, functions int) ([]Explanati
 	return out, nil
 }
 
-// changes are an input, and others that differ from it in one number each.
+// changes holds an input, and copies of the input in which one number has its average value.
 type changes struct {
 	input           []float32
 	context, action []changed
 }
 
-// changed is an input in which a number is as on average.
+// changed is a copy of an input in which the number at an index has its average value.
 type changed struct {
 	number int
 	input  []float32
 }
 
-// changes returns those of each action of a menu that has been checked.
+// changes returns the changes of each action of a menu that has been checked.
 func (a *form) changes(m Menu) []changes {
 	e := a.encoder
 	if e == nil {
@@ -94,7 +96,7 @@ func (a *form) changes(m Menu) []changes {
 	return out
 }
 
-// plainChanges is changes without an Encoding: actions are inputs, and those of arms are numbers that say which.
+// plainChanges is changes without an Encoding: an action is an input, and an arm is given by its number.
 func (a *form) plainChanges(m Menu) (out []changes) {
 	if a.config.Features == 0 {
 		inputs := m.Actions
@@ -118,7 +120,7 @@ func (a *form) plainChanges(m Menu) (out []changes) {
 	return out
 }
 
-// without yields copies of numbers, each with another one of them 0, where it is not so.
+// without yields, for each number that is not 0, its index and a copy of the numbers in which it is 0.
 func without(x []float32) func(func(int, []float32) bool) {
 	return func(yield func(int, []float32) bool) {
 		for i, v := range x {
@@ -134,10 +136,10 @@ func without(x []float32) func(func(int, []float32) bool) {
 	}
 }
 
-// mostChanged is how many changed inputs functions are drawn at together.
+// mostChanged is the largest number of changed inputs in one sample of functions.
 const mostChanged = 63
 
-// explained is the Explanation of an input and its changes.
+// explained returns the Explanation of an input and its changes.
 func (a *Agent) explained(c changes, functions int) (out Explanation, err error) {
 	others := append(append([]changed(nil), c.context...), c.action...)
 	for first := true; first || len(others) > 0; first = false {
@@ -166,7 +168,7 @@ func (a *Agent) explained(c changes, functions int) (out Explanation, err error)
 	return out, nil
 }
 
-// estimate is that of a number of each function.
+// estimate returns the mean and the standard deviation of a number over functions.
 func estimate(functions [][]float32, of func(f []float32) float64) (e Estimate) {
 	var s2 float64
 	for i, f := range functions { // Welford (1962)

@@ -32,9 +32,9 @@ func ExampleAgent_Explain() {
 	// arm 1: by number 0, for the better: true
 }
 
-// Of rewards that are a line the effects are the line's terms, of which each is off by a few of its own standard
-// deviations at most: of contexts that are standardised and of more numbers than are drawn together, and of the numbers
-// of actions. Numbers as on average have none. Nothing is decided.
+// If rewards are a linear function, the effects are its terms; each differs by at most a few of its own standard
+// deviations. This holds for standardised contexts, for more numbers than one sample draws together, and for the
+// numbers of actions. Numbers at their average have no effect. Nothing is decided.
 func TestExplain(t *testing.T) {
 	const d = 80
 	random := rand.New(rand.NewPCG(1, 2))

@@ -10,7 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// Told adds a datum and makes a round of SGD steps, or neither: what Observe does with the feedback of a decision.
+// Told adds a datum and makes a round of SGD steps, or does neither, as Observe does with the feedback of a decision.
 func (a *Agent) Told(x []float32, y float32) error {
 	return waited(a.learn(journal.Record{}, a.added(x, y, 1), a.trained))
 }
@@ -18,17 +18,17 @@ func (a *Agent) Told(x []float32, y float32) error {
 // SettleAt settles the decisions whose wait is over at a time, as the agent does by itself.
 func (a *Agent) SettleAt(now time.Time) error { return a.settleDue(now) }
 
-// ObserveAt is Observe of one feedback at a time.
+// ObserveAt is Observe of one feedback at a given time.
 func (a *Agent) ObserveAt(f Feedback, now time.Time) error { return waited(a.take(f, now)) }
 
-// Nameless is the decision without its ID, part of which is random.
+// Nameless returns the decision without its ID, which is partly random.
 func (d Decision) Nameless() Decision {
 	d.ID = ""
 	return d
 }
 
-// Whole is all that a file of the agent would have, by name: its contents, tensors, and the decisions that it
-// remembers.
+// Whole returns everything that a file of the agent would contain, by name: its header, its tensors, and the decisions
+// that it remembers.
 func (a *Agent) Whole() map[string]string {
 	now, f, waiting := a.whole()
 	defer now.drop()
@@ -43,7 +43,7 @@ func (a *Agent) Whole() map[string]string {
 	return out
 }
 
-// Parts are what is known of each of n arms: the parts of all tensors that have one for each.
+// Parts returns the belief about each of n arms: its parts of all tensors that have one part for each arm.
 func (a *Agent) Parts(n int) [][]string {
 	f, now := a.held()
 	defer now.drop()

@@ -10,24 +10,25 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// Feedback is what came of a decision.
+// Feedback is the result of a decision.
 type Feedback struct {
-	ID     string // of the Decision
+	ID     string // the ID of the Decision
 	Reward float32
-	// Weight is as how many feedbacks it counts; 0 is 1. Another weight than 1 needs Config.Learner.Train.Weighted.
+	// Weight counts the feedback as that many equal ones; 0 means 1. A weight other than 1 needs
+	// Config.Learner.Train.Weighted.
 	Weight float32
 }
 
-// Observe takes the feedback of decisions, late and in any order, and learns from it: it adds the datum of the
-// decision's input and the reward, and makes a round of SGD steps, which a background learner makes later (see
-// Config.Background). The first feedback of a decision counts; what comes again is ignored. Config.Reward may say
-// otherwise: several rewards are combined and learned when the wait is over, and what was learned is corrected. The
-// feedback of a deferred decision says that it was shown.
+// Observe takes the feedback of decisions, late and in any order, and learns from it. It adds a datum, the decision's
+// input with the reward, and makes a round of SGD steps; a background learner makes the round later (see
+// Config.Background). The first feedback of a decision counts, and later ones are ignored. Config.Reward can change
+// this: the agent then combines several rewards, learns from them when the wait is over, and corrects what it has
+// learned if a later reward arrives. Feedback for a deferred decision also marks the decision as shown.
 //
-// The error joins those of each Feedback that was not taken; the others were. It wraps ErrUnknown, ErrExpired,
-// ErrReward when the loss is not of such rewards or a later reward has another weight, ErrNotFinite when a reward is too large for single precision or
-// training on it diverges, ErrClosed, or the error of ctx, after which no more is taken. A Feedback that was not taken
-// may be sent again.
+// The error joins the errors of each Feedback that was not taken; all others were taken. It wraps ErrUnknown,
+// ErrExpired, ErrReward if the loss does not accept such a reward or if a later reward has a different weight,
+// ErrNotFinite if a reward is too large for single precision or if training on it diverges, ErrClosed, or the error of
+// ctx, after which no more feedback is taken. A Feedback that was not taken may be sent again.
 func (a *Agent) Observe(ctx context.Context, all ...Feedback) error {
 	var errs []error
 	var waits []func() error
@@ -41,18 +42,18 @@ func (a *Agent) Observe(ctx context.Context, all ...Feedback) error {
 			waits = append(waits, wait)
 		}
 	}
-	for _, wait := range waits { // for the disk, which makes many records safe at once
+	for _, wait := range waits { // the disk makes many records safe in one sync
 		errs = append(errs, wait())
 	}
 	return errors.Join(errs...)
 }
 
-// take learns from one feedback that comes at a time, or keeps it. That and the note that it has come change together,
-// as Save sees them. The caller calls wait.
+// take learns from one feedback that arrives at a time, or keeps it. The state and the note that the feedback has
+// arrived change together, so that Save sees both or neither. The caller must call wait.
 func (a *Agent) take(f Feedback, now time.Time) (wait func() error, err error) {
 	a.learning.Lock()
 	defer a.learning.Unlock()
-	w, err := a.pending.look(f.ID, now)
+	w, err := a.pending.lookUp(f.ID, now)
 	if err != nil {
 		return nil, err
 	}
@@ -60,14 +61,14 @@ func (a *Agent) take(f Feedback, now time.Time) (wait func() error, err error) {
 	reward := a.config.Reward
 	switch y := reward.Combine.with(w.outcome, f.Reward); {
 	case !w.counted && reward.keeps():
-		wait, err = a.kept(w, f, y, now)
+		wait, err = a.keepReward(w, f, y, now)
 	case !w.counted:
 		r := journal.Record{Time: now.UnixNano(), Feedback: &journal.Feedback{ID: f.ID, Reward: f.Reward, Weight: f.Weight}}
-		wait, err = a.settled(r, w, journal.Settled{ID: f.ID, Reward: f.Reward, Weight: f.Weight})
+		wait, err = a.learnReward(r, w, journal.Settled{ID: f.ID, Reward: f.Reward, Weight: f.Weight})
 	case w.Default || reward.keeps() && w.Rewarded && y != w.Reward:
-		wait, err = a.corrected(w, f, y, now)
+		wait, err = a.correctReward(w, f, y, now)
 	default:
-		return a.synced, nil
+		return a.syncLog, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reward of decision %s: %w", f.ID, err)

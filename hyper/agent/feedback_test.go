@@ -20,14 +20,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// sgd is a configuration of two arms, trained by SGD on the Go backend.
+// sgd returns a configuration of two arms, trained by SGD on the Go backend.
 func sgd() agent.Config {
 	return agent.Config{Learner: learner.Learner{Belief: armsModel(2, 3), StepSize: 0.01,
 		Train: train.Config{Capacity: 50, Integrate: train.Sampled}}, Backend: backend.Go}
 }
 
-// Feedback that comes late, in another order, in batches and twice makes the agent that told the data in that order
-// is, bit for bit.
+// Feedback that comes late, in another order, in batches and twice gives the same agent, to the bit, as an agent that
+// got the data in that order.
 func TestFeedbackInAnyOrder(t *testing.T) {
 	ctx := context.Background()
 	a, b := must.M1(agent.New(sgd())), must.M1(agent.New(sgd()))
@@ -51,7 +51,8 @@ func TestFeedbackInAnyOrder(t *testing.T) {
 	}
 }
 
-// A Feedback that is not taken is told by an error of its own kind, the others are taken, and it may be sent again.
+// A Feedback that is not taken returns an error of its own kind. The others are taken, and the refused one may be sent
+// again.
 func TestFeedbackThatIsNotTaken(t *testing.T) {
 	c, ctx := sgd(), context.Background()
 	c.Pending, c.Expire = 3, time.Hour
@@ -97,7 +98,7 @@ func TestFeedbackThatIsNotTaken(t *testing.T) {
 	}
 }
 
-// A decision expires by its age, too.
+// A decision also expires by its age.
 func TestExpire(t *testing.T) {
 	c, ctx := sgd(), context.Background()
 	c.Expire = time.Nanosecond
@@ -110,7 +111,7 @@ func TestExpire(t *testing.T) {
 	}
 }
 
-// Feedback of decisions that were made before a file was saved is taken after it is loaded, once.
+// Feedback for a decision that was made before a file was saved is taken once after the file is loaded.
 func TestFeedbackAfterLoading(t *testing.T) {
 	c, ctx := agent.Config{}.Linear(2), context.Background()
 	c.Backend = backend.Go
@@ -140,7 +141,7 @@ func TestFeedbackAfterLoading(t *testing.T) {
 	}
 }
 
-// A background learner makes its rounds while others act and observe, stays within its share of the time, and ends.
+// A background learner makes its rounds while others act and observe, stays within its share of the time, and stops.
 func TestBackground(t *testing.T) {
 	c, ctx := sgd(), context.Background()
 	c.Background = &agent.Background{CPU: 0.9, Rounds: 2}
@@ -175,7 +176,7 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// A learner that diverges or panics takes neither Act nor Observe down, and says what happened.
+// If the learner diverges or panics, Act and Observe still work, and LearnerError says what happened.
 func TestBackgroundThatFails(t *testing.T) {
 	c, ctx := sgd(), context.Background()
 	c.Background, c.Learner.StepSize, c.Learner.FreeSteps = new(agent.Background), 1e30, true
@@ -194,7 +195,7 @@ func TestBackgroundThatFails(t *testing.T) {
 	must.M1(a.Act(ctx, nil))
 }
 
-// A decision whose context is done is not made.
+// A decision whose context has ended is not made.
 func TestActKeepsDeadlines(t *testing.T) {
 	a := must.M1(agent.New(sgd()))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Nanosecond)
@@ -210,7 +211,8 @@ func TestActKeepsDeadlines(t *testing.T) {
 	}
 }
 
-// An agent of probabilities learns from rewards 0 and 1, and shares; others are refused, and the decision still waits.
+// An agent of probabilities learns from rewards of 0 and 1, and from fractions. Other rewards are refused, and the
+// decision still waits.
 func TestBernoulliRewards(t *testing.T) {
 	c := agent.Config{Backend: backend.Go}.Linear(1)
 	c.Learner.Train = train.Config{Loss: train.LogisticLoss{}, Integrate: train.Sampled}
@@ -243,8 +245,8 @@ func TestBernoulliRewards(t *testing.T) {
 	}
 }
 
-// A feedback of weight 20 tells as much as 20 of weight 1: after one of them the agents believe the same, but for
-// chance; a weight that cannot be is refused.
+// One feedback of weight 20 teaches as much as 20 of weight 1: the agents then have the same belief up to chance. An
+// invalid weight is refused.
 func TestWeightedFeedback(t *testing.T) {
 	for _, integrate := range []train.Integration{train.Exact, train.Sampled} {
 		after := func(times int, weight float32) (mean float64) {

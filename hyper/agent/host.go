@@ -15,20 +15,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Decisions and samples are made in plain Go where the belief is hyper.Hosted, decisions if the Policy is
-// explore.Hosted too: a program takes longer to call than they take. Others, and some of much work, are made by
-// programs.
+// If the belief is hyper.Hosted, samples are drawn in plain Go. If the Policy is also explore.Hosted, decisions are
+// made in plain Go too. This takes less time than calling a program. Programs do the remaining work, and some large
+// samples.
 
-// host is what a snapshot believes, in plain Go, when it is first asked for.
+// host holds the belief of a snapshot in plain Go. It is made when it is first needed.
 type host struct {
 	once      sync.Once
-	sample    hyper.HostSample     // nil where there is none
-	normals   hyper.HostNormals    // nil where there are none
-	responses map[string][]float64 // parts of the state that begin so
+	sample    hyper.HostSample     // nil if functions are not drawn in plain Go
+	normals   hyper.HostNormals    // nil if values have no normal distribution
+	responses map[string][]float64 // the parts of the state whose names begin with "response."
 	err       error
 }
 
-// hostParts notes what of the learner works in plain Go.
+// hostParts sets the belief and the policy that work in plain Go.
 func (a *form) hostParts() {
 	if b, ok := a.config.Learner.Belief.(hyper.Hosted); ok && !promoted.By[hyper.Hosted](b) {
 		a.hostBelief = b
@@ -38,7 +38,7 @@ func (a *form) hostParts() {
 	}
 }
 
-// hosted returns how functions of a belief are drawn in plain Go; its sample is nil where they are not.
+// hosted returns the belief of a snapshot in plain Go; its sample is nil if programs must draw the functions.
 func (a *form) hosted(belief *snapshot) *host {
 	if a.hostBelief == nil {
 		return &host{}
@@ -62,7 +62,7 @@ func (a *form) trainer() train.Trainer {
 	return train.Trainer{Belief: a.config.Learner.Belief, Config: a.config.Learner.Train}
 }
 
-// sampleOnHost draws n functions from a belief; it returns false where a program must.
+// sampleOnHost draws n functions from a belief; ok is false if a program must draw them.
 func (a *form) sampleOnHost(belief *snapshot, x [][]float32, n int, number uint32) (values []float32, ok bool,
 	err error) {
 	h := a.hosted(belief)
@@ -77,7 +77,7 @@ func (a *form) sampleOnHost(belief *snapshot, x [][]float32, n int, number uint3
 	return values, true, nil
 }
 
-// inputsOf is how many inputs there are; nil are all arms.
+// inputsOf returns the number of inputs; nil means all arms.
 func (a *form) inputsOf(x [][]float32) int {
 	if x == nil {
 		return a.arms
@@ -85,7 +85,7 @@ func (a *form) inputsOf(x [][]float32) int {
 	return len(x)
 }
 
-// hostParams copies the parameters of a belief, and what it knows of responses.
+// hostParams copies the parameters of a belief, and its statistics of responses.
 func (a *form) hostParams(belief *snapshot) (p hyper.HostParams, responses map[string][]float64, err error) {
 	if p, err = a.fixedParams(belief, a.read); err != nil {
 		return p, nil, err
@@ -111,8 +111,8 @@ func (a *form) hostParams(belief *snapshot) (p hyper.HostParams, responses map[s
 	return p, responses, nil
 }
 
-// fixedParams are the parameters that do not change. places are of a snapshot's tensors in Agent.names; nil is all in
-// order.
+// fixedParams returns the parameters that never change. places has the index in form.names of each tensor of the
+// snapshot; nil means all tensors in order.
 func (a *form) fixedParams(s *snapshot, places []int) (hyper.HostParams, error) {
 	p := hyper.HostParams{Fixed: map[string][]float32{}, Compiled: a.backend.Name() == "xla"}
 	for i, t := range s.state {
@@ -131,16 +131,16 @@ func (a *form) fixedParams(s *snapshot, places []int) (hyper.HostParams, error) 
 	return p, nil
 }
 
-// fixedParts are copies of the parts of the state that do not change.
+// fixedParts caches copies of the parts of the state that never change.
 type fixedParts struct {
 	mu  sync.Mutex
 	all map[*shared][]float32
 }
 
-// mostFixed is how many parts that do not change a belief has at most.
+// mostFixed is the largest number of cached parts. A belief has at most this number of parts that never change.
 const mostFixed = 16
 
-// narrow copies a tensor in single precision, once for all snapshots.
+// narrow returns a copy of a tensor in single precision, which all snapshots share.
 func (f *fixedParts) narrow(t *shared) ([]float32, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -151,7 +151,7 @@ func (f *fixedParts) narrow(t *shared) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.all == nil || len(f.all) > mostFixed { // those of beliefs before a restart
+	if f.all == nil || len(f.all) > mostFixed { // it holds parts of beliefs from before a restart
 		f.all = map[*shared][]float32{}
 	}
 	f.all[t] = x
@@ -172,7 +172,7 @@ func narrow(t *tensors.Tensor) ([]float32, error) {
 	return out, err
 }
 
-// decideOnHost is decide in plain Go; it returns false where a program must decide.
+// decideOnHost is decide in plain Go; ok is false if a program must decide.
 func (a *form) decideOnHost(belief *snapshot, actions [][]float32, number uint64) (d Decision, ok bool, err error) {
 	h := a.hosted(belief)
 	policy := a.hostPolicy
@@ -201,7 +201,8 @@ func (a *form) decideOnHost(belief *snapshot, actions [][]float32, number uint64
 	return a.decided(p, action, stream), true, nil
 }
 
-// decideByNormals decides by the distributions of values; ok is false where it cannot.
+// decideByNormals decides from the normal distributions of the values; ok is false if the belief or the policy has no
+// such method.
 func (a *form) decideByNormals(h *host, actions [][]float32, s rng.Host) (p []float32, action int, ok bool,
 	err error) {
 	policy, is := a.hostPolicy.(explore.HostedNormal)
@@ -213,7 +214,7 @@ func (a *form) decideByNormals(h *host, actions [][]float32, s rng.Host) (p []fl
 		return nil, 0, false, nil
 	}
 	for i, m := range mean {
-		if most := 6 * sd[i]; notFinite(m+most) || notFinite(m-most) { // no normal number of 24 bits is so large
+		if most := 6 * sd[i]; notFinite(m+most) || notFinite(m-most) { // normals from 24 bits are below 6
 			return nil, 0, false, errPredictions
 		}
 	}
@@ -221,7 +222,7 @@ func (a *form) decideByNormals(h *host, actions [][]float32, s rng.Host) (p []fl
 	return p, action, true, nil
 }
 
-// decided is a decision for an action with the policy's probabilities, after the floor.
+// decided returns the decision for an action with the policy's probabilities, after mixing in the floor.
 func (a *form) decided(p []float32, action int, s rng.Host) Decision {
 	var words [2]uint32
 	s.Named("floor").Bits(words[:])
@@ -229,6 +230,6 @@ func (a *form) decided(p []float32, action int, s rng.Host) Decision {
 	return Decision{Action: action, Probabilities: p, Scheme: a.scheme()}
 }
 
-// errPredictions is the ErrNotFinite of decisions.
+// errPredictions is the ErrNotFinite of predictions.
 var errPredictions = fmt.Errorf("predictions are %w: an input is too large, or training has diverged; "+
-	"make an agent of a smaller step size, or one that clips gradients", ErrNotFinite)
+	"make an agent with a smaller step size, or with clipped gradients", ErrNotFinite)

@@ -21,7 +21,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// hostedBeliefs are agents whose decisions are made in plain Go, of inputs with 4 features or of 6 arms, and of blocks.
+// hostedBeliefs returns agents that decide in plain Go, for inputs with 4 features, for 6 arms, and for blocks.
 func hostedBeliefs() map[string]Config {
 	net, line := base.MLP{Layers: []int{4, 6, 5, 1}}, base.Linear{Features: 4, Intercept: true}
 	n := hyper.NumTheta(net)
@@ -76,7 +76,7 @@ func logistic(c Config) Config {
 	return c
 }
 
-// inputsFor draws inputs of an agent; nil for those of all arms, now and then.
+// inputsFor draws inputs of an agent; sometimes it returns nil, which means all arms.
 func inputsFor(r *rand.Rand, name string, c Config, n int) [][]float32 {
 	if c.Features == 0 && r.IntN(2) == 0 {
 		return nil
@@ -104,8 +104,8 @@ func inputsFor(r *rand.Rand, name string, c Config, n int) [][]float32 {
 	return x
 }
 
-// Decisions in plain Go are those of the programs: the same actions, with probabilities that differ by the share of a
-// function or two whose best actions are nearly alike.
+// Decisions in plain Go equal the decisions of the programs: they take the same actions. Their probabilities differ at
+// most by the share of one or two functions whose best actions are almost equal.
 func TestDecisionsOnHost(t *testing.T) {
 	policies := []explore.Policy{explore.Thompson{}, explore.Thompson{N: 20}, explore.UCB{N: 20, Quantile: 0.8},
 		explore.EpsilonGreedy{N: 10},
@@ -157,7 +157,7 @@ func TestDecisionsOnHost(t *testing.T) {
 	})
 }
 
-// reversed is a linear model that predicts the opposite, and cautious a policy that never moves.
+// reversed is a linear model that predicts the opposite, and cautious is a policy that always takes the same action.
 type (
 	reversed struct{ base.Linear }
 	cautious struct{ explore.Thompson }
@@ -171,7 +171,8 @@ func (cautious) Decide(values *Node, _ explore.Moment) (probabilities, action *N
 	return is, ArgMax(is, 1, dtypes.Int32)
 }
 
-// What changes a part that it embeds is decided by a program: the part's plain form is not its own.
+// A type that changes a method of an embedded belief or policy is used by a program, because the embedded plain-Go form
+// does not have the change.
 func TestEmbeddedPartsAreNotHosted(t *testing.T) {
 	x := [][]float32{{1, 0, 0, 0}, {0, 1, 0, 0}}
 	for name, c := range map[string]Config{
@@ -189,7 +190,7 @@ func TestEmbeddedPartsAreNotHosted(t *testing.T) {
 	}
 }
 
-// What is not finite is refused, in plain Go too, and what has no plain form is decided by a program.
+// Numbers that are not finite are refused in plain Go too. A belief without a plain-Go form decides by a program.
 func TestHostRefuses(t *testing.T) {
 	a := must.M1(New(hostedBeliefs()["linear"]))
 	huge := [][]float32{{1e18, 1e18, 1e18, 1e18}, {-1e18, 0, 0, 0}}

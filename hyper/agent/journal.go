@@ -12,35 +12,39 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
-// Journal keeps records in their order, and says when they are safe: durable.Log is one. Its methods are safe for
-// concurrent use.
+// Journal keeps records in their order, and reports when they are safe on disk; durable.Log is an implementation. Its
+// methods are safe for concurrent use.
 type Journal interface {
-	// Append gives records their places, all of them or none. wait returns when they are safe, or cannot be.
+	// Append adds all records, or none, in their order. wait returns when they are safe, or returns an error if they
+	// cannot be made safe.
 	Append(records ...journal.Record) (first uint64, wait func() error, err error)
-	// Next is the number of the record that comes next.
+	// Next returns the number of the next record.
 	Next() uint64
 	// Sync returns when all records are safe.
 	Sync() error
-	// All returns the records from a number on.
+	// All returns the records from a number onward.
 	All(from uint64) iter.Seq2[journal.Record, error]
 }
 
-// ErrLog says that the agent's log failed: what was asked for may be lost when the program ends. The agent decides and
-// learns no more until it is opened again.
+// ErrLog means that the agent's log failed: the change of this call may be lost when the program ends. The agent
+// decides and learns no more until it is opened again.
 var ErrLog = errors.New("the agent's log failed")
 
-// Open returns the agent of a file that Save has written, or a new one where there is no file, with what its log has
-// since. From then on the log has what the agent decides and learns: Decide, Observe, Add and Learn return when it is
-// safe there. So an agent whose program or machine stops at any time loses nothing that it has acknowledged.
+// Open returns the agent that Save wrote to a file, or a new agent if there is no file, and replays the records that
+// its log has since then. From then on the log records what the agent decides and learns: Decide, Observe, Add and
+// Learn return when their record is safe. So an agent loses nothing that it has acknowledged, even if its program or
+// machine stops at any time.
 //
-// The agent is that of an uninterrupted program that did what the log says, in its order: it goes on with the same
-// decisions. Save may be called at any time; the log's records before the last Save are not read any more. The Config is
-// that of the first time, also where arms have changed since (see [Agent.ChangeArms]): the log and the file have that.
+// The result equals the agent of an uninterrupted program that did what the log says, in the same order: it continues
+// with the same decisions. Save may be called at any time; Open no longer reads the records from before the last Save.
+// The Config must be the Config of the first Open, even if arms have changed since (see [Agent.ChangeArms]): the log
+// and the file contain the change.
 //
-// The error is one of Load, or says what does not fit: a log that lacks records after the file was saved, one that
-// lacks its first records where there is no file, or a file that was saved without the log. Where the file is damaged
-// (ErrDamaged), and the log has all records since record 0, move the file away: Open then makes the agent from the log.
-// So the error says. The exception is an agent that was given the log by Continue: its records are another agent's.
+// The error is an error of Load, or says what does not match: the log lacks records from after the file was saved, the
+// log lacks its first records and there is no file, or the file was saved without the log. If the file is damaged
+// (ErrDamaged) and the log has all records from record 0 on, move the file away: Open then makes the agent from the
+// log. The error says so. This does not work for an agent that got the log from Continue, because its records were
+// written by another agent.
 func Open(c Config, path string, log Journal) (*Agent, error) {
 	if log == nil {
 		return nil, errors.New("Open needs a log; use New or Load for an agent without one")
@@ -59,7 +63,7 @@ func Open(c Config, path string, log Journal) (*Agent, error) {
 	return a, nil
 }
 
-// opened is the agent of the file, or a new one, and the number of the first record that it has not seen.
+// opened returns the agent of the file, or a new agent, and the number of the first record that it has not seen.
 func opened(c Config, path string, log Journal) (a *Agent, from uint64, err error) {
 	_, err = os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +72,7 @@ func opened(c Config, path string, log Journal) (a *Agent, from uint64, err erro
 	}
 	a, f, err := load(c, path, nil)
 	if err != nil {
-		return nil, 0, fmt.Errorf("loading %s: %w", path, cured(err, log))
+		return nil, 0, fmt.Errorf("loading %s: %w", path, withAdvice(err, log))
 	}
 	next := log.Next()
 	switch {
@@ -88,8 +92,8 @@ func opened(c Config, path string, log Journal) (a *Agent, from uint64, err erro
 	return a, from, nil
 }
 
-// cured adds to the error of a damaged file what to do, with the log that belongs to it or nil.
-func cured(err error, log Journal) error {
+// withAdvice adds advice to the error of a damaged file. log is the log that belongs to the file, or nil.
+func withAdvice(err error, log Journal) error {
 	switch {
 	case !errors.Is(err, ErrDamaged) || errors.Is(err, saved.ErrFolder):
 		return err
@@ -102,7 +106,7 @@ func cured(err error, log Journal) error {
 	return fmt.Errorf("%w; use an earlier file, or a backup", err)
 }
 
-// complete tells whether a log has its first record, and so all.
+// complete reports whether a log still has its first record, and therefore all of them.
 func complete(log Journal) bool {
 	for r, err := range log.All(0) {
 		return err == nil && r.Number == 0
@@ -110,10 +114,10 @@ func complete(log Journal) bool {
 	return false
 }
 
-// drop frees an agent that nobody has seen.
+// drop frees the state of an agent that was not returned to a caller.
 func (a *Agent) drop() { a.now.drop() }
 
-// replayed applies the records of a log from a number on.
+// replayed applies the records of a log from a number onward.
 func (a *Agent) replayed(log Journal, from uint64) error {
 	next := from
 	for r, err := range log.All(from) {
@@ -131,13 +135,14 @@ func (a *Agent) replayed(log Journal, from uint64) error {
 	return nil
 }
 
-// Replay does what a record says, at its time: an agent that replays all records of a log is the agent that wrote them,
-// if it has the same Config. Of another Config it learns what the log's agent was told; it must have the arms that the
-// log has, or be one that adds them (see [Agent.ChangeArms]). A Decision without an Input has
-// the one that this agent's Encoding gives it. From the first record on decisions are settled by the log alone, and by
-// time again after Continue, or when the agent's file is opened: see [Reward].
+// Replay applies a record at its recorded time. An agent that replays all records of a log, and has the same Config,
+// equals the agent that wrote them. An agent with another Config learns from the same decisions and rewards; it must
+// have the arms of the log, or be able to add them (see [Agent.ChangeArms]). If a Decision has no Input, this agent's
+// Encoding computes the input. From the first replayed record on, only the log settles decisions. The clock settles
+// them again after Continue, or when the agent's file is opened: see [Reward].
 //
-// The error is that of the method that wrote the record. It says so where the agent has a log of its own.
+// The error is the error of the method that wrote the record. Replay also returns an error if the agent has a log of
+// its own.
 func (a *Agent) Replay(r journal.Record) error {
 	if a.log != nil {
 		return errors.New("an agent with a log of its own cannot replay another")
@@ -173,18 +178,19 @@ func (a *Agent) Replay(r journal.Record) error {
 	return nil
 }
 
-// replayFeedback learns from a reward, or keeps it, as the record says, whatever this agent makes of rewards.
+// replayFeedback learns from a reward, or keeps it, as the record says. The Config.Reward of this agent does not
+// matter.
 func (a *Agent) replayFeedback(f *journal.Feedback, at time.Time) error {
 	a.learning.Lock()
 	defer a.learning.Unlock()
-	w, err := a.pending.look(f.ID, time.Time{})
+	w, err := a.pending.lookUp(f.ID, time.Time{})
 	if err != nil || w.counted {
 		return err
 	}
 	if f.Kept {
-		_, err = a.kept(w, Feedback{f.ID, f.Reward, f.Weight}, a.config.Reward.Combine.with(w.outcome, f.Reward), at)
+		_, err = a.keepReward(w, Feedback{f.ID, f.Reward, f.Weight}, a.config.Reward.Combine.with(w.outcome, f.Reward), at)
 	} else {
-		_, err = a.settled(journal.Record{}, w, journal.Settled{ID: f.ID, Reward: f.Reward, Weight: f.Weight})
+		_, err = a.learnReward(journal.Record{}, w, journal.Settled{ID: f.ID, Reward: f.Reward, Weight: f.Weight})
 	}
 	if err != nil {
 		err = fmt.Errorf("reward of decision %s: %w", f.ID, err)
@@ -198,7 +204,7 @@ func (a *Agent) replayDecision(d *journal.Decision, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	m, f := Menu{Context: d.Context, Actions: d.Actions, Arms: d.Arms}, a.viewed()
+	m, f := Menu{Context: d.Context, Actions: d.Actions, Arms: d.Arms}, a.currentForm()
 	x := d.Input
 	if x == nil {
 		inputs, err := f.encoded(m, true)
@@ -221,7 +227,8 @@ func (a *Agent) replayDecision(d *journal.Decision, at time.Time) error {
 	return nil
 }
 
-// commit appends a record and makes the change that it is of, or neither. The caller calls wait when it holds no lock.
+// commit appends a record and makes the change that it records, or does neither. The caller must call wait after it has
+// released its locks.
 func (a *Agent) commit(r journal.Record, change func()) (wait func() error, err error) {
 	a.committing.Lock()
 	defer a.committing.Unlock()
@@ -242,8 +249,8 @@ func (a *Agent) commit(r journal.Record, change func()) (wait func() error, err 
 	return wait, nil
 }
 
-// committed remembers a decision, and has the log's word that it is safe.
-func (a *Agent) committed(f *form, d Decision, m Menu, w waiting) (Decision, error) {
+// commitDecision remembers a decision, and returns it when its record is safe.
+func (a *Agent) commitDecision(f *form, d Decision, m Menu, w waiting) (Decision, error) {
 	if f.reader != nil {
 		return d, nil
 	}
@@ -275,23 +282,24 @@ func (a *Agent) committed(f *form, d Decision, m Menu, w waiting) (Decision, err
 	return d, nil
 }
 
-// Continue gives an agent without a log one whose records it has replayed, all of them but those of training: from then
-// on the log has what it decides and learns, as after Open. Nothing else may use the log meanwhile.
+// Continue gives a log to an agent without a log. The agent must have replayed all records of the log, except records
+// of training. From then on the log records what the agent decides and learns, as after Open. No other code may use the
+// log during the call.
 func (a *Agent) Continue(log Journal) error {
 	a.learning.Lock()
 	defer a.learning.Unlock()
 	a.committing.Lock()
 	defer a.committing.Unlock()
 	if a.log != nil || a.reader != nil {
-		return errors.New("an agent that has a log, or a Reader, cannot continue another log")
+		return errors.New("an agent with a log, or a Reader, cannot continue another log")
 	}
 	a.log, a.replays = log, false
 	a.settler.wake()
 	return nil
 }
 
-// synced waits for all that the log has.
-func (a *Agent) synced() error {
+// syncLog waits until all records of the log are safe.
+func (a *Agent) syncLog() error {
 	if a.log == nil {
 		return nil
 	}

@@ -28,7 +28,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// memory is a journal in memory, whose appends and waits fail when they are told to.
+// memory is a journal in memory, whose appends and waits fail on request.
 type memory struct {
 	mu          sync.Mutex
 	all         [][]byte
@@ -72,7 +72,7 @@ func (m *memory) All(from uint64) iter.Seq2[journal.Record, error] {
 	}
 }
 
-// logged are agents whose learning and encoding differ.
+// logged has agents with different learning and encoding.
 func logged() map[string]agent.Config {
 	few := agent.Config{Backend: backend.Go, Seed: 3}
 	few.Learner.Policy = explore.Thompson{N: 3}
@@ -86,7 +86,7 @@ func logged() map[string]agent.Config {
 	return map[string]agent.Config{"arms": few.Arms(4), "contextual": context, "network": neural, "background": behind}
 }
 
-// menu is one that suits the agent.
+// menu returns a menu that fits the agent.
 func menu(r *rand.Rand, c agent.Config) (m agent.Menu) {
 	if c.Encoding == nil {
 		return m
@@ -105,7 +105,7 @@ func menu(r *rand.Rand, c agent.Config) (m agent.Menu) {
 	return m
 }
 
-// live decides and gives feedback from several goroutines, and trains and adds data by hand.
+// live decides and gives feedback from several goroutines, trains and adds data.
 func live(t *testing.T, a *agent.Agent, c agent.Config, seed uint64, periods int) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -136,7 +136,7 @@ func live(t *testing.T, a *agent.Agent, c agent.Config, seed uint64, periods int
 	all.Wait()
 }
 
-// same tells whether agents are the same to the bit.
+// same reports whether agents are equal to the bit.
 func same(t *testing.T, a, b map[string]string) {
 	t.Helper()
 	for name := range a {
@@ -146,8 +146,9 @@ func same(t *testing.T, a, b map[string]string) {
 	}
 }
 
-// After the program ends at any time, an agent goes on as the one that did what the log says: from its file and the
-// rest of the log, from the whole log, and the one that went on are the same, to the bit, and decide the same.
+// If the program ends at any time, an agent continues as the agent that did what the log says. Agents from the file and
+// the rest of the log, from the whole log, and the agent that continued are equal to the bit, and make the same
+// decisions.
 func TestOpenAfterTheEnd(t *testing.T) {
 	for name, c := range logged() {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +184,7 @@ func TestOpenAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A log that is cut after any record makes the agent that had done that much.
+// A log that is cut after any record gives the agent as it was after that record.
 func TestOpenAtAnyRecord(t *testing.T) {
 	c := logged()["contextual"]
 	log := &memory{}
@@ -202,7 +203,7 @@ func TestOpenAtAnyRecord(t *testing.T) {
 	same(t, a.Whole(), must.M1(agent.Open(c, filepath.Join(t.TempDir(), "agent"), log)).Whole())
 }
 
-// What the log does not take has not happened, and what it cannot make safe is not acknowledged.
+// An event that the log refuses has not happened, and an event that the log cannot make safe is not acknowledged.
 func TestLogThatFails(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, b string) {
 		c := logged()["arms"]
@@ -255,8 +256,8 @@ func TestOpenRefuses(t *testing.T) {
 			return agent.Open(c, none,
 				&memory{all: log.all[2:], first: 2})
 		},
-		"the checksum is wrong":    func() (*agent.Agent, error) { return agent.Open(c, none, damaged) },
-		"of another configuration": func() (*agent.Agent, error) { return agent.Open(logged()["network"], path, log) },
+		"the checksum is wrong":          func() (*agent.Agent, error) { return agent.Open(c, none, damaged) },
+		"with a different configuration": func() (*agent.Agent, error) { return agent.Open(logged()["network"], path, log) },
 		"no such decision": func() (*agent.Agent, error) {
 			l := &memory{}
 			must.M2(l.Append(journal.Record{Feedback: &journal.Feedback{ID: "7-00000001"}}))
@@ -273,7 +274,7 @@ func TestOpenRefuses(t *testing.T) {
 	must.M1(agent.Open(c, alone, &memory{}))
 }
 
-// An agent of another kind learns from a log what its agent was told: here two arms' means.
+// An agent of another kind learns from a log what its agent was told: here the means of two arms.
 func TestReplayByAnother(t *testing.T) {
 	c, log := logged()["contextual"], &memory{}
 	a := must.M1(agent.Open(c, filepath.Join(t.TempDir(), "agent"), log))
@@ -299,7 +300,7 @@ func TestReplayByAnother(t *testing.T) {
 	}
 }
 
-// An agent whose log is on the disk: see package durable.
+// The log of the agent is on disk: see package durable.
 func ExampleOpen() {
 	dir := must.M1(os.MkdirTemp("", "agent"))
 	defer os.RemoveAll(dir)
@@ -312,7 +313,7 @@ func ExampleOpen() {
 	// Output: 1 2
 }
 
-// An agent whose log was closed says so, and nothing panics. What came before is safe.
+// An agent whose log was closed returns an error, and nothing panics. Earlier records are safe.
 func TestClosedLog(t *testing.T) {
 	c, dir := logged()["arms"], t.TempDir()
 	log := must.M1(durable.Open(filepath.Join(dir, "log"), durable.Options{}))
@@ -341,7 +342,7 @@ func TestClosedLog(t *testing.T) {
 	must.M(errors.Join(a.Save(path), log.Close()))
 }
 
-// The error of a damaged file says whether the log makes up for it, and doing what it says makes the same agent.
+// The error of a damaged file says whether the log can replace it. If so, following its advice gives the same agent.
 func TestOpenDamaged(t *testing.T) {
 	c := logged()["contextual"]
 	path, log := filepath.Join(t.TempDir(), "agent"), &memory{}

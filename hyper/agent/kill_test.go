@@ -23,11 +23,11 @@ import (
 
 var kills = flag.Int("kills", 4, "how many times TestSettlingThroughKills kills the process of the agent")
 
-// killedDir names the folder in the environment of a process that TestSettlingThroughKills starts.
+// killedDir is the environment variable with the folder of a process that TestSettlingThroughKills starts.
 const killedDir = "HYPER_AGENT_TEST_DIR"
 
-// settledSoon is an agent whose decisions are settled a few milliseconds after they are made or shown, and some before
-// others push them out.
+// settledSoon configures an agent whose decisions are settled a few milliseconds after they are made or shown; some
+// decisions are pushed out earlier by others.
 func settledSoon() agent.Config {
 	c := agent.Config{Backend: backend.Go, Seed: 3, Pending: 40}.Arms(3)
 	c.Reward = silentSum(0)
@@ -76,9 +76,9 @@ func serveForever(dir string) {
 	select {}
 }
 
-// An agent whose process is killed with kill -9, at any time, learns from each decision once: with the default, or with
-// the rewards that it has acknowledged, be they late. From its file and the rest of the log it is the agent of the whole
-// log, to the bit.
+// An agent whose process is killed with kill -9 at any time learns from each decision once: the default, or the rewards
+// that it has acknowledged, even late ones. The agent from its file and the rest of the log equals the agent from the
+// whole log, to the bit.
 func TestSettlingThroughKills(t *testing.T) {
 	if dir := os.Getenv(killedDir); dir != "" {
 		serveForever(dir)
@@ -134,7 +134,7 @@ func TestSettlingThroughKills(t *testing.T) {
 	late := 0
 	for id := range made {
 		y, ok := last[id]
-		// A reward may be in the log without having been acknowledged.
+		// A reward may be in the log although it was not acknowledged.
 		if made[id] && (!ok || y < rewards[id] || y > rewards[id]+5) {
 			t.Errorf("%s was settled %v with %v, its rewards are %v", id, ok, y, rewards[id])
 		}

@@ -34,7 +34,7 @@ func rowsOf(r *rand.Rand, n int) [][]float32 {
 	return x
 }
 
-// served are agents that choose among some 100 actions with 20 features.
+// served has agents that choose among about 100 actions with 20 features.
 func served() map[string]agent.Config {
 	net := base.MLP{Layers: []int{20, 10, 10, 1}}
 	layout := hyper.Dense(hyper.NumTheta(net), 30)
@@ -53,9 +53,9 @@ func served() map[string]agent.Config {
 		"contextual": contextual}
 }
 
-// BenchmarkLatency tells what a decision among 80 to 120 actions with 20 features takes (contextual: 10 arms, a context
-// of 20 numbers), the median and the 99th percentile, while another goroutine gives rewards at 100 a second; and what
-// a reward takes.
+// BenchmarkLatency measures the time of a decision among 80 to 120 actions with 20 features (contextual: 10 arms, a
+// context of 20 numbers), as median and 99th percentile, while another goroutine gives 100 rewards per second. It also
+// measures the time of a reward.
 func BenchmarkLatency(b *testing.B) {
 	all := served()
 	for _, name := range []string{"network", "linear", "bayesian", "ids-500", "contextual"} {
@@ -137,7 +137,7 @@ func latency(b *testing.B, a *agent.Agent, c agent.Config) {
 
 var observations = flag.Int("observations", 3000, "how many TestMemoryIsFlat makes")
 
-// Memory stays as it is over any number of rewards: of an agent that keeps sums, of a posterior, and of a window.
+// The memory of an agent does not grow with the number of rewards, whether it keeps sums, a posterior, or a window.
 func TestMemoryIsFlat(t *testing.T) {
 	for name, c := range served() {
 		if name == "ids-500" || name == "contextual" {
@@ -172,7 +172,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 }
 
-// heap is what is used of it, in MiB.
+// heap returns the used memory of Go's heap, in MiB.
 func heap() float64 {
 	runtime.GC()
 	var m runtime.MemStats

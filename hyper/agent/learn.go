@@ -12,28 +12,28 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// ErrReward says that a response, or its weight, is none that the Learner can learn from.
+// ErrReward means that the Learner cannot learn from a response, or from its weight.
 var ErrReward = errors.New("wrong reward")
 
-// ErrClosed says that the agent has been closed, and learns no more.
+// ErrClosed means that the agent has been closed, and no longer learns.
 var ErrClosed = errors.New("the agent is closed")
 
-// Add adds a datum (x, y) that no decision of the agent stands behind, without training. x has Features numbers, or is
-// one arm, and with arms as numbers (see ArmCode) it begins with one. It never ends: what is kept of many data says
-// Config.Replay. The error is ErrNotFinite when the datum is too large for single precision, ErrClosed after Close, or
-// says that x is no input.
+// Add adds a datum (x, y) that does not belong to a decision of the agent, without training. x has Features numbers, or
+// is the number of one arm; if arms are encoded as numbers (see ArmCode), x begins with the number of an arm. The agent
+// accepts any number of data; Config.Replay defines which data it keeps. The error is ErrNotFinite if the datum is too
+// large for single precision, ErrClosed after Close, or says that x is not a valid input.
 func (a *Agent) Add(x []float32, y float32) error {
 	defer a.background.wake()
 	return waited(a.learn(record(journal.Record{Datum: &journal.Datum{Input: x, Response: y}}), a.added(x, y, 1)))
 }
 
-// record is a record of now.
+// record returns the record with the present time.
 func record(r journal.Record) journal.Record {
 	r.Time = time.Now().UnixNano()
 	return r
 }
 
-// waited waits for the log.
+// waited calls wait, if there was no error.
 func waited(wait func() error, err error) error {
 	if err != nil {
 		return err
@@ -41,9 +41,9 @@ func waited(wait func() error, err error) error {
 	return wait()
 }
 
-// Learn makes a number of rounds of Train.Steps SGD steps on the data so far, of which there must be one at least. The
-// error is ErrNotFinite when they diverge, that of ctx when it is done before they are, and ErrClosed after Close; the
-// agent is then what it was before all of them.
+// Learn makes the given number of rounds of Train.Steps SGD steps on the data so far; there must be at least one datum.
+// The error is ErrNotFinite if training diverges, the error of ctx if ctx ends before the rounds do, and ErrClosed
+// after Close. After an error the agent is as it was before all rounds.
 func (a *Agent) Learn(ctx context.Context, rounds int) error {
 	if rounds < 0 {
 		return fmt.Errorf("the number of rounds must not be negative, got %d", rounds)
@@ -63,8 +63,9 @@ func (a *Agent) Learn(ctx context.Context, rounds int) error {
 	return waited(a.learn(record(journal.Record{Trained: &journal.Trained{Rounds: rounds}}), steps...))
 }
 
-// Close ends the background learner, if there is one, and settles no more decisions (see [Reward]): an agent that is
-// opened from its file does. The agent still acts, and is sampled and saved; it learns no more. It may be called again.
+// Close stops the background learner, if there is one, and the settling of decisions (see [Reward]). Decisions that are
+// not settled yet are settled when the agent is opened from its file. The closed agent still acts, and can be sampled
+// and saved; it no longer learns. Close may be called again.
 func (a *Agent) Close() {
 	a.learning.Lock()
 	closed := a.closed
@@ -80,31 +81,31 @@ func (a *Agent) Close() {
 	}
 }
 
-// Size is the number of data observed.
+// Size returns the number of data observed.
 func (a *Agent) Size() int {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	return a.now.data.Seen
 }
 
-// Rounds is the number of rounds of SGD steps made.
+// Rounds returns the number of rounds of SGD steps made.
 func (a *Agent) Rounds() int {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	return a.now.rounds
 }
 
-// step makes the next snapshot; it leaves the last as it is.
+// step makes the next snapshot from the last, and does not change the last.
 type step func(*snapshot) (*snapshot, error)
 
-// learn makes all steps, or none, which is what the record says. The caller calls wait.
+// learn makes all steps, or none, and appends the record that describes them. The caller must call wait.
 func (a *Agent) learn(r journal.Record, steps ...step) (wait func() error, err error) {
 	a.learning.Lock()
 	defer a.learning.Unlock()
 	return a.learnLocked(r, steps...)
 }
 
-// learnLocked is learn where the caller holds a.learning.
+// learnLocked is learn for a caller that holds a.learning.
 func (a *Agent) learnLocked(r journal.Record, steps ...step) (wait func() error, err error) {
 	if a.closed {
 		return nil, ErrClosed
@@ -125,7 +126,7 @@ func (a *Agent) learnLocked(r journal.Record, steps ...step) (wait func() error,
 	return wait, err
 }
 
-// checkWeight reports a weight that the agent cannot give to a datum.
+// checkWeight reports a weight that the agent cannot learn from.
 func (a *Agent) checkWeight(w float32) error {
 	switch {
 	case !(w > 0 && w <= 1e9):
@@ -136,7 +137,7 @@ func (a *Agent) checkWeight(w float32) error {
 	return nil
 }
 
-// added is the step that adds a datum with a weight.
+// added returns the step that adds a weighted datum.
 func (a *Agent) added(x []float32, y, weight float32) step {
 	return func(s *snapshot) (*snapshot, error) {
 		if err := a.checkInput(x); err != nil {
@@ -145,19 +146,19 @@ func (a *Agent) added(x []float32, y, weight float32) step {
 		if err := a.checkFeedback(y, weight); err != nil {
 			return nil, err
 		}
-		s, err := a.watched(s, x, y, weight)
+		s, err := a.afterTest(s, x, y, weight)
 		if err != nil {
 			return nil, err
 		}
 		defer s.drop()
-		s, err = a.roomy(s)
+		s, err = a.withRoom(s)
 		if err != nil {
 			return nil, err
 		}
 		defer s.drop()
 		row, data := a.config.place(s.data)
 		if s.learned != nil {
-			next, err := s.taught(x, y, weight)
+			next, err := s.withDatum(x, y, weight)
 			if err == nil {
 				next.data = data
 			}
@@ -181,8 +182,8 @@ func (a *Agent) added(x []float32, y, weight float32) step {
 	}
 }
 
-// roomy holds a snapshot with room for a datum.
-func (a *Agent) roomy(s *snapshot) (*snapshot, error) {
+// withRoom returns a snapshot with room for one more datum; the caller drops it.
+func (a *Agent) withRoom(s *snapshot) (*snapshot, error) {
 	rows := a.config.room(s.data)
 	if rows == s.data.Rows {
 		return s.replaced(nil, nil), nil
@@ -193,7 +194,7 @@ func (a *Agent) roomy(s *snapshot) (*snapshot, error) {
 	return a.resized(s, rows)
 }
 
-// datum makes the arguments of the program observe.
+// datum returns the arguments of the program observe.
 func (a *Agent) datum(s *snapshot, row int, x []float32, y, weight float32) []any {
 	input := any([][]float32{x})
 	if a.config.Features == 0 {
@@ -219,7 +220,7 @@ func (a *Agent) trained(s *snapshot) (*snapshot, error) {
 	return next, nil
 }
 
-// round makes the arguments of the program train.
+// round returns the arguments of the program train.
 func (a *Agent) round(s *snapshot) []any {
 	number := func(n int) int32 { return int32(min(n, math.MaxInt32)) }
 	kept := s.data.Kept
@@ -246,5 +247,5 @@ func (a *form) checkInput(x []float32) error {
 	return nil
 }
 
-// tooLarge tells whether a number is not finite, or its square is not in single precision.
+// tooLarge reports whether a number is not finite, or whether its square is not finite in single precision.
 func tooLarge(v float32) bool { return !(math.Abs(float64(v)) <= 1e18) }

@@ -7,17 +7,17 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// What some agents learn is kept in plain Go, block by block (train.HostPosterior): a reward then changes the block of
-// its arm, and snapshots share the others. The tensors of these parts of the state are made when a file is written, or
-// a program called.
+// Some agents keep what they learn in plain Go, in one block per arm (train.HostPosterior). A reward then changes only
+// the block of its arm, and snapshots share the other blocks. The tensors of these parts of the state are made when a
+// file is written or a program is called.
 
-// hostLearning is how an agent learns in plain Go.
+// hostLearning trains an agent in plain Go.
 type hostLearning struct {
 	train.HostTrainer
-	shapes map[string]shapes.Shape // of its parts of the state
+	shapes map[string]shapes.Shape // shapes of the parts of the state that it keeps, by name
 }
 
-// hostLearner notes that the agent learns in plain Go where all of its decisions are made so too.
+// hostLearner makes the agent learn in plain Go, if it also makes all of its decisions in plain Go.
 func (a *form) hostLearner(s *snapshot) error {
 	h, ok := a.config.Learner.OnHost()
 	if !ok || a.hostBelief == nil || a.hostPolicy == nil {
@@ -30,7 +30,8 @@ func (a *form) hostLearner(s *snapshot) error {
 	return a.absorb(s)
 }
 
-// absorb takes what is kept in plain Go out of the tensors of a whole state, where the agent learns so.
+// absorb moves the parts that are learned in plain Go from the tensors of a whole state to its posterior. It does
+// nothing if the agent does not learn in plain Go.
 func (a *form) absorb(s *snapshot) error {
 	if a.learner == nil {
 		return nil
@@ -45,7 +46,7 @@ func (a *form) absorb(s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	s.learns(learned)
+	s.setLearned(learned)
 	for _, name := range a.learner.Names() {
 		i := a.place(name)
 		s.state[i].drop()
@@ -54,15 +55,15 @@ func (a *form) absorb(s *snapshot) error {
 	return nil
 }
 
-// learns gives a snapshot what it holds in plain Go, in the place of what it held; nil is nothing.
-func (s *snapshot) learns(p *train.HostPosterior) {
+// setLearned replaces the posterior that a snapshot holds; nil means none.
+func (s *snapshot) setLearned(p *train.HostPosterior) {
 	if s.learned != nil {
 		s.learned.Drop()
 	}
 	s.learned, s.host = p, new(host)
 }
 
-// held is a posterior that is held once more; nil is none.
+// held adds a holder to a posterior and returns it; nil stays nil.
 func held(p *train.HostPosterior) *train.HostPosterior {
 	if p == nil {
 		return nil
@@ -70,8 +71,8 @@ func held(p *train.HostPosterior) *train.HostPosterior {
 	return p.Hold()
 }
 
-// wholeOf is a snapshot with all of its tensors, those of what is kept in plain Go too; the caller drops it. places
-// are of its tensors in Agent.names; nil is all in order.
+// wholeOf returns a snapshot with all tensors, including the parts that are kept in plain Go; the caller drops it.
+// places has the index in form.names of each tensor; nil means all tensors in order.
 func (a *form) wholeOf(s *snapshot, places []int) (*snapshot, error) {
 	whole := s.replaced(nil, nil)
 	for i, t := range whole.state {
@@ -93,17 +94,17 @@ func (a *form) wholeOf(s *snapshot, places []int) (*snapshot, error) {
 	return whole, nil
 }
 
-// taught is a snapshot with a datum more, learned in plain Go.
-func (s *snapshot) taught(x []float32, y, weight float32) (*snapshot, error) {
+// withDatum returns a snapshot that has learned one more datum, in plain Go.
+func (s *snapshot) withDatum(x []float32, y, weight float32) (*snapshot, error) {
 	return s.learnedNext(s.learned.Observe(x, y, weight))
 }
 
-// learnedNext is a snapshot that holds what was learned in plain Go, if that is finite.
+// learnedNext returns a snapshot that holds a new posterior; the error is errDiverged if ok is false.
 func (s *snapshot) learnedNext(learned *train.HostPosterior, ok bool) (*snapshot, error) {
 	if !ok {
 		return nil, errDiverged
 	}
 	next := s.replaced(nil, nil)
-	next.learns(learned)
+	next.setLearned(learned)
 	return next, nil
 }

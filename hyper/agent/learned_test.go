@@ -20,7 +20,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// blocksConfig returns the Config of an agent that learns in plain Go: an arm for each block, in a context of 2
+// blocksConfig returns the Config of an agent that learns in plain Go, with one block per arm, in a context of 2
 // numbers. phi has 5 numbers.
 func blocksConfig(blocks int, on string) Config {
 	return Config{Seed: 3, Features: 3, Backend: on, Learner: learner.Learner{
@@ -41,14 +41,14 @@ func linesConfig(blocks int, on string) Config {
 // byPrograms makes an agent learn by programs.
 func byPrograms(a *Agent) *Agent {
 	s := must.M1(a.wholeOf(a.now, nil))
-	s.learns(nil)
+	s.setLearned(nil)
 	a.learner = nil
 	a.become(s)
 	return a
 }
 
-// An agent that learns in plain Go knows what one knows that learns by programs, and its decisions are drawn by the
-// same numbers: also among more arms than their programs have columns of.
+// An agent that learns in plain Go has the same belief as one that learns by programs, and draws its decisions with the
+// same random numbers, even with more arms than the columns of its programs.
 func TestLearnsAsPrograms(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, on string) {
 		for i, blocks := range []int{3, 3, 48} { // programs pad neither 6 inputs nor 96
@@ -88,7 +88,7 @@ func TestLearnsAsPrograms(t *testing.T) {
 	})
 }
 
-// An agent that is saved after any number of data, and loaded, goes on to the byte as one that is not.
+// An agent that is saved after any number of data and loaded continues to the byte as one that is not.
 func TestLearnedResumes(t *testing.T) {
 	for i, stop := range []int{0, 1, 5, 12, 13} {
 		c, path := linesConfig(3, backend.Go), filepath.Join(t.TempDir(), "agent")
@@ -119,8 +119,8 @@ func TestLearnedResumes(t *testing.T) {
 	}
 }
 
-// A file whose agent learned by programs, of the version before agents learned in plain Go, has the functions that this
-// version drew then.
+// A file from the version before agents learned in plain Go, whose agent learned by programs, gives the functions that
+// version drew.
 func TestLoadsWhatProgramsLearned(t *testing.T) {
 	a := must.M1(Load(blocksConfig(2, backend.Go), filepath.Join("testdata", "blocks-4")))
 	got := must.M1(a.Sample([][]float32{{0, 1, 0.5}, {1, -1, 0.25}, {0, 0.5, -1}}, 3))
@@ -137,7 +137,7 @@ func TestLoadsWhatProgramsLearned(t *testing.T) {
 	}
 }
 
-// A datum that leaves what is not finite is refused, and the agent stays as it was: a noise of 1e-60 is 0 in single
+// A datum that makes the state not finite is refused, and the agent is unchanged: a noise of 1e-60 is 0 in single
 // precision.
 func TestLearnedDiverges(t *testing.T) {
 	c := blocksConfig(2, backend.Go)
@@ -152,7 +152,8 @@ func TestLearnedDiverges(t *testing.T) {
 	}
 }
 
-// Decisions, rewards, samples and files beside each other: every reward is learned, and a file is always of one state.
+// Decisions, rewards, samples and saves run at the same time: the agent learns from every reward, and each file has one
+// consistent state.
 func TestLearnedSideBySide(t *testing.T) {
 	a := must.M1(New(Config{Seed: 1, Backend: backend.Go}.Contextual(4, 3)))
 	path, ctx := filepath.Join(t.TempDir(), "agent"), t.Context()
@@ -181,7 +182,7 @@ func TestLearnedSideBySide(t *testing.T) {
 	}
 }
 
-// A restart makes the agent what it was before data.
+// A restart gives the agent its state from before all data.
 func TestLearnedRestarts(t *testing.T) {
 	a := must.M1(New(blocksConfig(2, backend.Go)))
 	fresh := a.Whole()

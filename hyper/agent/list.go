@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// DecideList chooses n different actions of a menu for the places of a list, the first place first. It makes n
-// decisions, each among what the ones before it left: each has an ID, and waits for a reward of its own. Action is a
-// place in the menu, and Probabilities are of all its actions, 0 for those that were taken before. Where the menu names no
-// arms both are by the numbers of arms.
+// DecideList chooses n different actions of a menu for the places of a list, beginning with the first place. It makes n
+// decisions, each among the actions that the earlier ones left: each has its own ID, and waits for its own reward.
+// Decision.Action is an index into the menu. Probabilities has an entry for each action of the menu; the entry is 0 for
+// actions taken before. If the menu names no arms, both use the numbers of the arms.
 //
-// That users look at the first place more than at the last is nothing that the agent knows. After an error the
-// decisions before it stand, and are returned.
+// The agent does not model that users look at the first place more than at the last. After an error, the decisions made
+// before it remain valid and are returned.
 func (a *Agent) DecideList(ctx context.Context, m Menu, n int) ([]Decision, error) {
 	left, err := a.choices(m)
 	if err != nil {
@@ -38,23 +38,23 @@ func (a *Agent) DecideList(ctx context.Context, m Menu, n int) ([]Decision, erro
 	return out, nil
 }
 
-// choices is a Menu whose actions are all given, with their places in another Menu.
+// choices is a Menu whose actions are all listed, with the index of each action in the original Menu.
 type choices struct {
 	Menu
 	places []int
-	size   int // of the other Menu
+	size   int // number of actions of the original Menu
 }
 
-// choices gives the actions of a menu that stand for all arms. The error is that of a menu that is wrong.
+// choices lists the actions of a menu, also if the menu means all arms. The error says what is wrong with the menu.
 func (a *Agent) choices(m Menu) (choices, error) {
-	f := a.viewed()
-	m, named := f.offering(m)
+	f := a.currentForm()
+	m, named := f.listOffered(m)
 	inputs, err := f.encoded(m, false)
 	if err != nil {
 		return choices{}, err
 	}
 	out := choices{Menu: m, size: f.slots()}
-	if named { // by the numbers of arms
+	if named { // the places are the numbers of the arms
 		out.places = slices.Clone(f.set.Offered)
 		return out, nil
 	}
@@ -73,11 +73,11 @@ func (a *Agent) choices(m Menu) (choices, error) {
 	return out, nil
 }
 
-// take takes an action away.
+// take removes an action.
 func (c *choices) take(i int) {
 	c.places = slices.Delete(c.places, i, i+1)
 	if c.Arms != nil {
-		c.Arms = slices.Delete(slices.Clone(c.Arms), i, i+1) // the log may hold the last one
+		c.Arms = slices.Delete(slices.Clone(c.Arms), i, i+1) // a copy, because the log may still hold the last slice
 	}
 	if c.Actions != nil {
 		c.Actions = slices.Delete(slices.Clone(c.Actions), i, i+1)

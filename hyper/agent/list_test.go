@@ -18,8 +18,9 @@ func ExampleAgent_DecideList() {
 	// Output: 3 true
 }
 
-// The places of a list have different actions, each with an ID and a probability among what was left, by which the mean
-// of 1/probability over the first two places is the number of ordered pairs. Each place learns from its own reward.
+// The places of a list have different actions. Each place has an ID and a probability among the remaining actions, so
+// that the mean of 1/probability over the first two places is the number of ordered pairs. Each place learns from its
+// own reward.
 func TestDecideList(t *testing.T) {
 	menus := map[string]Menu{"all arms": {Context: []float32{1}}, "some arms": {Context: []float32{1}, Arms: []int{3, 1, 2}}}
 	for name, m := range menus {
@@ -50,7 +51,7 @@ func TestDecideList(t *testing.T) {
 		}
 		list := must.M1(a.DecideList(t.Context(), m, k))
 		for i, d := range list {
-			x := must.M1(a.pending.look(d.ID, time.Time{})).x
+			x := must.M1(a.pending.lookUp(d.ID, time.Time{})).x
 			if int(x[0]) != arms[d.Action] {
 				t.Errorf("%s: place %d is arm %d, and its reward would teach arm %v", name, i, arms[d.Action], x[0])
 			}
@@ -61,8 +62,7 @@ func TestDecideList(t *testing.T) {
 	}
 }
 
-// Arms alone, and actions with features of their own, make lists as well; a length that the menu does not have is
-// refused.
+// Arms without a context, and actions with features, make lists too. A length that exceeds the menu is refused.
 func TestDecideListOfActions(t *testing.T) {
 	arms := must.M1(Arms(3))
 	list := must.M1(arms.DecideList(t.Context(), Menu{}, 3))

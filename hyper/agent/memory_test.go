@@ -17,7 +17,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// resident is how much memory the process has, in megabytes.
+// resident returns the memory of the process, in megabytes.
 func resident(t *testing.T) int {
 	var size, pages int
 	text, err := os.ReadFile("/proc/self/statm")
@@ -28,8 +28,8 @@ func resident(t *testing.T) int {
 	return pages * os.Getpagesize() >> 20
 }
 
-// What an agent observes does not make its memory grow, also where Go's garbage collector does not see it: 150 states
-// of 5 MB each would.
+// Observations do not make the memory of an agent grow, even memory that Go's garbage collector does not see. Without
+// freeing, 150 states of 5 MB each would.
 func TestMemoryOfStates(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, on string) {
 		a := must.M1(agent.New(agent.Config{
@@ -64,8 +64,8 @@ func make4(n int) [][]float32 {
 	return x
 }
 
-// All methods side by side: no state is freed while somebody reads it, no program while it runs, though 20 shapes of it
-// are asked for and 16 kept.
+// All methods run at the same time. No state is freed while it is read, and no program while it runs, although 20
+// shapes are used and 16 programs kept.
 func TestSideBySide(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, on string) {
 		shapes, rounds := 20, 60

@@ -14,10 +14,10 @@ import (
 
 var allMistakes = flag.Bool("mistakes.all", false, "four data sets, five orders each: some six minutes")
 
-// Classification, told only whether a guess was right: over one pass through each of four data sets the agent that
-// [Contextual] returns makes fewer mistakes than the best setting, found in hindsight, of Vowpal Wabbit (51 settings)
-// and of MABWiser's LinUCB made on the same data: the fewer of both are the bounds. The mean is over five orders of the
-// rows; the quick test has three of phishing. The agent's settings were chosen on other data:
+// Classification, where the agent only learns whether a guess was right: over one pass through each of four data sets,
+// the agent that [Contextual] returns makes fewer mistakes than Vowpal Wabbit with its best of 51 settings, found in
+// hindsight, and than MABWiser's LinUCB. The bounds are the fewer mistakes of both. The mean is over five orders of the
+// rows; the quick test has three orders of phishing. The agent's settings were chosen on other data:
 // notebooks/results/contextual.
 func TestFewMistakes(t *testing.T) {
 	sets, orders := []string{"phishing"}, 3
@@ -41,7 +41,7 @@ func TestFewMistakes(t *testing.T) {
 	}
 }
 
-// contexts are the columns but the last, and the place of the last among its values.
+// contexts returns all columns but the last, and the class in the last column as an index among its values.
 func contexts(s *sheet.Sheet) (x [][]float32, class []int) {
 	last := len(s.Header) - 1
 	var values []string
@@ -61,7 +61,7 @@ func contexts(s *sheet.Sheet) (x [][]float32, class []int) {
 	return x, class
 }
 
-// mistakes is how many wrong guesses an agent makes over all rows, in an order that the seed says.
+// mistakes returns the number of wrong guesses of an agent over all rows, in an order that depends on the seed.
 func mistakes(t *testing.T, x [][]float32, class []int, seed uint64) (wrong int) {
 	t.Helper()
 	order := rand.New(rand.NewPCG(seed, 1)).Perm(len(x))

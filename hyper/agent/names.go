@@ -13,19 +13,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// Names make numbers of named features, as a service gets them. A feature is a number, true or false (1 or 0), or
-// a text, which is a feature of its own named name=text, of value 1. A feature that is Known is no text, unless that
-// text is Known too.
+// Names converts named features, as a service receives them, to a vector of numbers. The value of a feature is a
+// number, a boolean (1 or 0), or a text. A text becomes a feature named name=text with value 1. A feature that is Known
+// must not be a text, unless that name=text is Known too.
 type Names struct {
-	// Known are features with a number of their own, in this order; one that is missing is 0. A text of the feature
-	// country can be Known as country=fr.
+	// Known lists features with a number of their own, in this order; a feature that is missing is 0. For a text of the
+	// feature country, an entry is country=fr.
 	Known []string
-	// Buckets are numbers that all other features share, by hashing (Weinberger et al. 2009): a feature adds its value,
-	// or takes it off, at a place that its name alone says. 0 is that other features are refused.
+	// Buckets is the number of numbers that all other features share, by hashing (Weinberger et al. 2009): a feature
+	// adds its value to the bucket that its name selects, or subtracts it. If Buckets is 0, other features are refused.
 	Buckets int
 }
 
-// Validate reports names that are empty or not different, and a negative number of Buckets.
+// Validate reports empty or repeated names, and a negative number of Buckets.
 func (n Names) Validate() error {
 	errs := []error{faults.AtLeast("Buckets", n.Buckets, 0)}
 	for i, name := range n.Known {
@@ -39,12 +39,12 @@ func (n Names) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Len is how many numbers there are.
+// Len returns the length of the vector.
 func (n Names) Len() int { return len(n.Known) + max(n.Buckets, 0) }
 
-// Numbers returns the numbers of features, whose values are float64, float32, int, bool or string. The error names all
-// features that are unknown, of another type, or not finite: it wraps ErrNotFinite where one is not between -1e18 and
-// 1e18.
+// Numbers returns the vector of numbers of features. Their values are float64, float32, int, bool or string. The error
+// lists all features that are unknown, have another type, or are not finite: it wraps ErrNotFinite if a value is not
+// between -1e18 and 1e18.
 func (n Names) Numbers(features map[string]any) ([]float32, error) {
 	out := make([]float32, n.Len())
 	var errs []error
@@ -74,11 +74,11 @@ func (n Names) Numbers(features map[string]any) ([]float32, error) {
 	return out, errors.Join(errs...)
 }
 
-// ofText is the name of a feature whose value is a text.
+// ofText returns the name of a feature whose value is a text.
 func ofText(name, text string) string { return name + "=" + text }
 
-// Place is the place of a feature among the Numbers, and its name there: for a text name=text. The place is -1 where the
-// feature is unknown.
+// Place returns the index of a feature in the vector of Numbers, and its full name: name=text for a text. The index is
+// -1 if the feature is unknown.
 func (n Names) Place(name string, value any) (place int, full string) {
 	if text, ok := value.(string); ok {
 		name = ofText(name, text)
@@ -102,7 +102,7 @@ func (n Names) unknown(name string) error {
 	return fmt.Errorf("unknown feature %.40q%s; the features are %s", name, nearest.Hint(name, n.Known), known)
 }
 
-// number is the value of a feature that is no text.
+// number converts the value of a feature that is not a text.
 func number(v any) (out float32, err error) {
 	switch v := v.(type) {
 	case float64:
@@ -124,7 +124,7 @@ func number(v any) (out float32, err error) {
 	return out, nil
 }
 
-// kind says what a value is that is no feature: in JSON's words, where JSON has them.
+// kind describes a value that cannot be a feature, in the words of JSON if JSON has a word for it.
 func kind(v any) string {
 	switch reflect.ValueOf(v).Kind() {
 	case reflect.Invalid:
@@ -137,7 +137,7 @@ func kind(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// bucket is the place of a name, and 1 or -1.
+// bucket returns the index of a name's bucket, and its sign, 1 or -1.
 func (n Names) bucket(name string) (place int, sign float32) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
@@ -149,8 +149,8 @@ func (n Names) bucket(name string) (place int, sign float32) {
 	return len(n.Known) + int(sum%uint64(n.Buckets)), sign
 }
 
-// mixed spreads FNV's bits (the finaliser of MurmurHash3, Appleby 2011): its low ones alone depend too little on the
-// first letters.
+// mixed mixes the bits of a FNV hash (the finaliser of MurmurHash3, Appleby 2011), because the low bits of FNV depend
+// too little on the first letters.
 func mixed(x uint64) uint64 {
 	x ^= x >> 33
 	x *= 0xff51afd7ed558ccd

@@ -19,8 +19,8 @@ func ExampleNames() {
 	// unknown feature "agee" (did you mean "age"?); the features are age, member, country=fr
 }
 
-// Unknown names share the buckets: each has one place and one sign, always the same, and both are as good as random: of
-// 10,000 names each of 16 places has 625, and either sign 5,000, up to 5 standard deviations.
+// Unknown names share the buckets. Each name always has the same bucket and the same sign, and both are as good as
+// random: of 10,000 names each of 16 buckets has 625, and each sign 5,000, up to 5 standard deviations.
 func TestHashedNames(t *testing.T) {
 	n := Names{Known: []string{"age"}, Buckets: 16}
 	counts, signs := make([]int, 16), 0
@@ -55,7 +55,7 @@ func TestHashedNames(t *testing.T) {
 	}
 }
 
-// What is wrong is named.
+// An error names each wrong feature.
 func TestWrongNames(t *testing.T) {
 	n := Names{Known: []string{"age"}}
 	for want, features := range map[string]map[string]any{

@@ -23,7 +23,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Sales, in dollars, of three prices: no scale is told.
+// An agent chooses among three prices. The rewards are sales in dollars, and their scale is not given.
 func ExampleArms() {
 	seller := must.M1(Arms(3))
 	sales, customers := []float64{4000, 5000, 4500}, rand.New(rand.NewPCG(1, 2))
@@ -37,7 +37,7 @@ func ExampleArms() {
 	// Output: chosen most often: price 1: true
 }
 
-// The best of five offers, each with two features, which are new for each customer.
+// An agent chooses the best of five offers with two features each. Each customer gets new offers.
 func ExampleLinear() {
 	clerk := must.M1(Linear(2))
 	r, late := rand.New(rand.NewPCG(1, 2)), 0
@@ -60,7 +60,7 @@ func ExampleLinear() {
 	// Output: the best of five for most of the last 50 customers: true
 }
 
-// A dose whose effect has a maximum, which no line has.
+// An agent finds a dose whose effect has a maximum, which no line has.
 func ExampleNeural() {
 	doctor := must.M1(Neural(1, 20))
 	doses := [][]float32{{-1.5}, {-1}, {-0.5}, {0}, {0.5}, {1}, {1.5}}
@@ -75,7 +75,8 @@ func ExampleNeural() {
 	// Output: chosen most often: the dose 0.5: true
 }
 
-// lines is a world of actions with features, drawn anew for each run, whose mean rewards are a line with an intercept.
+// lines is a world of actions with features, drawn anew for each run. Mean rewards are a linear function with an
+// intercept.
 type lines struct{ Actions, Features int }
 
 func (w *lines) Validate() error { return faults.AtLeast("Actions", w.Actions, 1) }
@@ -110,7 +111,7 @@ func seeds(n int) []uint64 {
 	return out
 }
 
-// regrets are the cumulative regrets of the runs from a period on.
+// regrets returns the cumulative regrets of the runs from a period on.
 func regrets(h []history, from int) []float64 {
 	out := make([]float64, len(h[0].regrets))
 	for _, p := range h[from:] {
@@ -121,17 +122,18 @@ func regrets(h []history, from int) []float64 {
 	return out
 }
 
-// meanError are the mean and its standard error.
+// meanError returns the mean and its standard error.
 func meanError(x []float64) (mean, se float64) {
 	mean, sd := stat.MeanStdDev(x, nil)
 	return mean, sd / math.Sqrt(float64(len(x)))
 }
 
-// The agents for rewards of any scale do as well with rewards in thousandths and in thousands, and far from 0. Scaling
-// by a power of two rounds nothing, and every action is the same. Elsewhere what is rounded, at most 100 x 2^-24 = 6e-6
-// deviations of a reward, changes an action now and then, and so what follows: then runs with one seed are like two
-// runs, and mean regrets differ by less than 4 of their joint standard errors, sqrt(2) times the one of the first. All
-// learn: the regret of a late period is below half of that of an early one.
+// The agents for rewards of any scale have the same regret with rewards in thousandths and in thousands, and far from
+// 0. Scaling by a power of two has no rounding errors, and gives the same actions. Other scales have rounding errors of
+// at most 100 x 2^-24 = 6e-6 standard deviations of a reward. They change an action now and then, and all that follows.
+// Runs with one seed then differ like two runs: their mean regrets differ by less than 4 joint standard errors, sqrt(2)
+// times the standard error of the first. All agents learn: the regret of a late period is below half of the regret of
+// an early one.
 func TestRewardsOfAnyScale(t *testing.T) {
 	const runs = 8
 	for _, c := range []struct {
@@ -180,8 +182,9 @@ func TestRewardsOfAnyScale(t *testing.T) {
 	}
 }
 
-// Arms does as well as exact Thompson sampling, which is told the variances: with ten arms and noise as large as the
-// differences between arms, mean regrets over 100 and 400 runs of 500 periods differ by less than 3 standard errors.
+// Arms has the same regret as exact Thompson sampling, which knows the variances. With ten arms and noise as large as
+// the differences between arms, mean regrets over 100 and 400 runs of 500 periods differ by less than 3 standard
+// errors.
 func TestArmsAreExact(t *testing.T) {
 	const arms, periods = 10, 500
 	l := Config{}.Arms(arms).Learner
@@ -200,7 +203,7 @@ func TestArmsAreExact(t *testing.T) {
 	}
 }
 
-// thompson is the regret of exact Thompson sampling with arms and noise of variance 1.
+// thompson returns the regret of exact Thompson sampling with arms and noise of variance 1.
 func thompson(r *rand.Rand, arms, periods int) (regret float64) {
 	theta, n, sum := make([]float64, arms), make([]float64, arms), make([]float64, arms)
 	best := math.Inf(-1)
@@ -222,7 +225,7 @@ func thompson(r *rand.Rand, arms, periods int) (regret float64) {
 	return regret
 }
 
-// Predictions are in the units of the responses, and know where they lie: an offset far from 0 and a line are learned.
+// Predictions are in the units of the responses: an offset far from 0 and a line are learned.
 func TestSamplesAreInUnits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for name, a := range map[string]*Agent{
@@ -249,7 +252,7 @@ func TestSamplesAreInUnits(t *testing.T) {
 	}
 }
 
-// An agent that observes after each act takes the very actions of its learner in a simulation with its seed.
+// An agent that observes after each act takes the same actions as its learner in a simulation with its seed.
 func TestAgentIsTheLearner(t *testing.T) {
 	const periods = 25
 	net := base.MLP{Layers: []int{3, 4, 1}}
@@ -311,5 +314,5 @@ func TestAgentIsTheLearner(t *testing.T) {
 	}
 }
 
-// items5 is a diagonal model of five items.
+// items5 returns a diagonal model of five items.
 func items5() hyper.Model { return Config{}.Arms(5).Learner.Belief.(hyper.Model) }

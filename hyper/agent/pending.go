@@ -10,46 +10,46 @@ import (
 	"time"
 )
 
-// Errors of Observe about decisions.
+// These errors of Observe concern decisions.
 var (
-	// ErrUnknown says that a Feedback names a decision that the agent has not made.
+	// ErrUnknown means that a Feedback names a decision that the agent has not made.
 	ErrUnknown = errors.New("no such decision")
-	// ErrExpired says that a Feedback comes too late: the agent has forgotten what the decision was about.
+	// ErrExpired means that a Feedback comes too late: the agent has forgotten the decision's input.
 	ErrExpired = errors.New("the decision has expired")
 )
 
-// mostPending is Config.Pending where none is given and inputs are short, and pendingBytes the memory that decisions
-// may take where they are long: waitingBytes for each, and its input.
+// mostPending is the default of Config.Pending for short inputs. pendingBytes is the default bound of the memory of
+// decisions with long inputs: each takes waitingBytes and its input.
 const (
 	mostPending  = 1 << 16
 	pendingBytes = 64 << 20
 	waitingBytes = 200
 )
 
-// defaultPending is Config.Pending where none is given.
+// defaultPending returns the default of Config.Pending.
 func defaultPending(features int) int {
 	return min(mostPending, max(1, pendingBytes/(waitingBytes+4*max(features, 1))))
 }
 
-// pending are the decisions whose feedback may come: the last ones, in a ring. Its memory grows with the decisions up
-// to its size, and no further.
+// pending holds the decisions whose feedback may still arrive: the last ones, in a ring. Its memory grows with the
+// number of decisions up to size, and no further.
 type pending struct {
-	size   int           // decisions that are kept at most
-	expire time.Duration // their age at most; 0 is any
+	size   int           // largest number of decisions kept
+	expire time.Duration // largest age at which feedback is taken; 0 means any age
 	reward Reward
 
 	mu    sync.Mutex
-	ring  []waiting // decision n is at place n mod size
+	ring  []waiting // decision n is at index n mod size
 	next  uint64    // the number of the next decision
-	queue queue     // of those that are settled by time
+	queue queue     // the decisions that are settled by time
 }
 
 // waiting is a decision that the agent remembers.
 type waiting struct {
 	number  uint64
-	salt    uint32 // of the ID: decisions that are made again, after a crash, have the same numbers
+	salt    uint32 // random part of the ID: a decision made again after a crash gets the same number and a new salt
 	made    time.Time
-	x       []float32 // input of the action
+	x       []float32 // input of the chosen action
 	counted bool      // whether the agent has learned from it
 	outcome
 }
@@ -60,7 +60,7 @@ func newWaiting(number uint64, x []float32, now time.Time) waiting {
 	return waiting{number: number, salt: rand.Uint32(), made: now, x: append([]float32(nil), x...)}
 }
 
-// put remembers a decision. It returns true where that is the next to be settled.
+// put remembers a decision. It returns true if this decision is the next to be settled.
 func (p *pending) put(w waiting) (first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,7 +68,7 @@ func (p *pending) put(w waiting) (first bool) {
 	return p.wait(&w)
 }
 
-// keep gives a decision its place, where no later one has it.
+// keep stores a decision in the ring, unless a later decision has its place.
 func (p *pending) keep(w waiting) {
 	place := int(w.number % uint64(p.size))
 	for len(p.ring) <= place {
@@ -80,9 +80,9 @@ func (p *pending) keep(w waiting) {
 	p.next = max(p.next, w.number+1)
 }
 
-// look returns a decision. The error wraps ErrUnknown, or ErrExpired, also where it is too old at a time; the zero time
-// asks for no age.
-func (p *pending) look(id string, now time.Time) (waiting, error) {
+// lookUp returns a decision. The error wraps ErrUnknown or ErrExpired. A decision that is too old at the time now has
+// expired; a zero time skips this check.
+func (p *pending) lookUp(id string, now time.Time) (waiting, error) {
 	number, salt, err := parseID(id)
 	if err != nil {
 		return waiting{}, err
@@ -101,8 +101,8 @@ func (p *pending) look(id string, now time.Time) (waiting, error) {
 	return *w, nil
 }
 
-// change changes what has become of a decision, if it is still remembered. It returns true where that is now the next to
-// be settled.
+// change applies f to a decision, if it is still remembered. It returns true if this decision is now the next to be
+// settled.
 func (p *pending) change(number uint64, f func(*waiting)) (first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,19 +114,19 @@ func (p *pending) change(number uint64, f func(*waiting)) (first bool) {
 	return p.wait(w)
 }
 
-// find returns the decision of a number.
+// find returns the decision with a number.
 func (p *pending) find(number uint64) (*waiting, error) {
 	place := int(number % uint64(p.size))
 	switch {
 	case number >= p.next:
 		return nil, ErrUnknown
 	case place >= len(p.ring) || p.ring[place].x == nil || p.ring[place].number != number:
-		return nil, fmt.Errorf("%w: %d later ones have been made", ErrExpired, p.next-number-1)
+		return nil, fmt.Errorf("%w: the agent has made %d decisions since", ErrExpired, p.next-number-1)
 	}
 	return &p.ring[place], nil
 }
 
-// parseID reads what waiting.id writes.
+// parseID parses an ID that waiting.id made.
 func parseID(id string) (number uint64, salt uint32, err error) {
 	left, right, ok := strings.Cut(id, "-")
 	a, err1 := strconv.ParseUint(left, 16, 64)
@@ -137,7 +137,7 @@ func parseID(id string) (number uint64, salt uint32, err error) {
 	return a, uint32(b), nil
 }
 
-// restore remembers the decisions of a file; next is how many the agent has made.
+// restore remembers the decisions of a file; next is the number of decisions that the agent has made.
 func (p *pending) restore(all []waiting, next uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,14 +148,14 @@ func (p *pending) restore(all []waiting, next uint64) {
 	}
 }
 
-// made is the number of the next decision.
+// made returns the number of the next decision.
 func (p *pending) made() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.next
 }
 
-// all returns the decisions that are kept, the oldest first.
+// all returns the decisions that are kept, oldest first.
 func (p *pending) all() (out []waiting) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,22 +10,22 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// shape is what the programs of Act and Sample are compiled for.
+// shape identifies a program of Act or Sample: a program is compiled for one shape.
 type shape struct {
-	functions int // that Sample draws; 0 is Act
-	inputs    int // with padding; 0 is all arms
+	functions int // number of functions that Sample draws; 0 means Act
+	inputs    int // number of inputs, with padding; 0 means all arms
 }
 
-// programs are the programs of Act and Sample that were used last. The zero value is ready to use.
+// programs caches the programs of Act and Sample that were used last. The zero value is ready to use.
 type programs struct {
 	mu  sync.Mutex
-	all []*program // the last used first
+	all []*program // most recently used first
 }
 
-// mostPrograms is how many are kept: a program of XLA holds some megabytes.
+// mostPrograms is the largest number of cached programs. A program of XLA takes some megabytes.
 const mostPrograms = 16
 
-// program is freed by the last of its users: calls, and programs while it keeps it.
+// program is freed by its last user. Its users are calls, and the cache while it holds the program.
 type program struct {
 	shape shape
 	exec  *Exec
@@ -34,7 +34,7 @@ type program struct {
 	compiled atomic.Bool
 }
 
-// use returns the program of a shape, and makes it where there is none. The caller calls done.
+// use returns the program of a shape, and creates it if needed. The caller must call done.
 func (p *programs) use(s shape, create func() (*Exec, error)) (*program, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,7 +56,7 @@ func (p *programs) use(s shape, create func() (*Exec, error)) (*program, error) 
 	return found, nil
 }
 
-// sizes are the numbers of actions that Act is compiled for, and n.
+// sizes returns n and the numbers of actions that Act is compiled for.
 func (p *programs) sizes(n int) []int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +69,7 @@ func (p *programs) sizes(n int) []int {
 	return out
 }
 
-// end lets go of all programs.
+// end releases all programs.
 func (p *programs) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,7 +91,8 @@ func (p *programs) leave(q *program) {
 	}
 }
 
-// padded rounds a number of inputs up to a power of two, or one and a half of one: a third of them at most is padding.
+// padded rounds a number of inputs up to a power of two, or to one and a half times a power of two. At most a third of
+// the result is padding.
 func padded(n int) int {
 	for size := 1; ; size *= 2 {
 		switch {
@@ -105,7 +106,7 @@ func padded(n int) int {
 	}
 }
 
-// program returns that of a shape; the caller calls done.
+// program returns the program of a shape; the caller must call done.
 func (a *form) program(s shape) (*program, error) {
 	return a.programs.use(s, func() (*Exec, error) {
 		if s.functions > 0 {
@@ -115,7 +116,7 @@ func (a *form) program(s shape) (*program, error) {
 	})
 }
 
-// ask calls the program of a shape with a belief: number is how many calls were before, x the inputs or nil.
+// ask calls the program of a shape with a belief. number is the number of earlier calls; x holds the inputs, or is nil.
 func (a *form) ask(s shape, belief *snapshot, x [][]float32, number uint32) ([]*tensors.Tensor, error) {
 	p, err := a.program(s)
 	if err != nil {
@@ -136,8 +137,8 @@ func (a *form) ask(s shape, belief *snapshot, x [][]float32, number uint32) ([]*
 	return p.exec.Call(arguments(whole.tensors(), more...)...)
 }
 
-// inputs makes a tensor of inputs: x, and then its first row as padding, [1, size, Features], or arms int32 [1, size,
-// 1].
+// inputs returns a tensor with the rows of x, padded with copies of the first row: [1, size, Features], or arms, int32
+// [1, size, 1].
 func (a *form) inputs(x [][]float32, size int) *tensors.Tensor {
 	x = append(slices.Clone(x), slices.Repeat(x[:1], size-len(x))...)
 	if a.config.Features == 0 {
@@ -150,7 +151,7 @@ func (a *form) inputs(x [][]float32, size int) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(slices.Concat(x...), 1, size, a.config.Features)
 }
 
-// checkInputs reports inputs that are missing or wrong; nil is all arms.
+// checkInputs reports inputs that are missing or wrong; nil means all arms.
 func (a *form) checkInputs(x [][]float32) error {
 	if x == nil && a.config.Features > 0 {
 		return fmt.Errorf("the inputs must be given: each has %d features", a.config.Features)

@@ -18,7 +18,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// ensemble is an agent with a policy, whose functions of two features differ.
+// ensemble returns an agent with a policy, whose functions of two features differ.
 func ensemble(on string, p explore.Policy, b hyper.BaseModel) *Agent {
 	return must.M1(New(Config{
 		Learner: learner.Learner{
@@ -48,9 +48,9 @@ func someInputs(n int) [][]float32 {
 	return x
 }
 
-// Padding changes no decision: every policy has the same probabilities, and takes the same action, with none and with
-// much, for more functions than actions and fewer. Probabilities differ by the roundings of other programs, which the
-// weights of IDS magnify.
+// Padding changes no decision. Every policy has the same probabilities and takes the same action with no padding and
+// with much, for more functions than actions and for fewer. Probabilities differ by the rounding errors of other
+// programs, which the weights of IDS magnify.
 func TestPaddingChangesNoDecision(t *testing.T) {
 	line := base.Linear{Features: 2}
 	for _, functions := range []int{4, 30} {
@@ -98,7 +98,7 @@ func TestPaddingChangesNoSample(t *testing.T) {
 	}
 }
 
-// counted is a linear model that counts what is built of it: a program that is compiled.
+// counted is a linear model that counts how often a program is built with it, and so compiled.
 type counted struct {
 	base.Linear
 	built *int
@@ -114,7 +114,7 @@ func (c counted) Gram(x *Node) *Node {
 	return c.Linear.Gram(x)
 }
 
-// A hundred numbers of actions need few programs, of which 16 are kept; a program that is asked for again is there.
+// A hundred numbers of actions need few programs, and 16 are kept. A program that was used recently is not built again.
 func TestFewProgramsAreKept(t *testing.T) {
 	built := 0
 	a := ensemble(backend.Go, nil, counted{base.Linear{Features: 2}, &built})
@@ -140,7 +140,7 @@ func TestFewProgramsAreKept(t *testing.T) {
 	}
 }
 
-// After a Warmup nothing is compiled, and nothing else has changed.
+// After a Warmup nothing is compiled, and the Warmup changes nothing else.
 func TestWarmup(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, on string) {
 		built := 0

@@ -23,8 +23,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// believing is a tabular model of arms whose values are independent normals with these means and deviation 1: what an
-// agent believes before data.
+// believing is a tabular model of arms whose values are independent normals with these means and standard deviation 1:
+// the belief of an agent before data.
 func believing(means ...float32) hyper.Model {
 	n := len(means)
 	layout, table := hyper.PerParameter(n, 4), base.Tabular{Arms: n}
@@ -38,9 +38,9 @@ func believing(means ...float32) hyper.Model {
 	}
 }
 
-// Importance weights are unbiased: E[1{a}/p] = 1 for every action and policy, where arm 2 is the best with probability
-// 0.05 or so. The mean of 1{a}/p over 1,000 decisions is within 5 of its standard errors, which follow from the
-// probabilities and are below 0.1.
+// Importance weights are unbiased: E[1{a}/p] = 1 for every action and policy. Arm 2 is the best with probability about
+// 0.05. The mean of 1{a}/p over 1,000 decisions is within 5 of its standard errors, which follow from the probabilities
+// and are below 0.1.
 func TestImportanceWeightsAreUnbiased(t *testing.T) {
 	const decisions, floor = 1000, 0.3
 	policies := agent.Policies(10)
@@ -73,8 +73,8 @@ func TestImportanceWeightsAreUnbiased(t *testing.T) {
 	}
 }
 
-// Without a Floor an action that no function favours is never taken; with the default one every action has a
-// probability of 0.01/K at least.
+// Without a Floor, an action that no function favours is never taken. With the default Floor, every action has a
+// probability of at least 0.01/K.
 func TestFloor(t *testing.T) {
 	for floor, least := range map[float64]float32{0: 0.0025, 0.2: 0.05, 1: 0.25, -1: 0} {
 		a := must.M1(agent.New(agent.Config{Learner: learner.Learner{
@@ -97,7 +97,7 @@ func TestFloor(t *testing.T) {
 	}
 }
 
-// A decision says how its probabilities came about.
+// A decision says how its probabilities were computed.
 func TestScheme(t *testing.T) {
 	for want, c := range map[agent.Scheme]agent.Config{
 		{Policy: "explore.Thompson{N:100}", Functions: 100, Floor: 0.01}: {},
@@ -121,7 +121,7 @@ func TestScheme(t *testing.T) {
 	}
 }
 
-// uniform is a policy of somebody else's, which counts the actions that are there.
+// uniform is a user's policy, which counts the available actions.
 type uniform struct{}
 
 func (uniform) Samples() int { return 1 }
@@ -135,7 +135,7 @@ func (uniform) Decide(values *Node, now explore.Moment) (probabilities, action *
 	return Div(there, ReduceAndKeep(there, ReduceSum, 1)), ArgMax(drawn, 1, dtypes.Int32)
 }
 
-// A policy is told which actions there are, and never takes another.
+// A policy receives the available actions, and never takes another one.
 func TestPolicyThatCountsActions(t *testing.T) {
 	a := must.M1(agent.New(agent.Config{
 		Learner: learner.Learner{
@@ -156,7 +156,7 @@ func TestPolicyThatCountsActions(t *testing.T) {
 	}
 }
 
-// make1 makes n inputs of one feature.
+// make1 returns n inputs of one feature.
 func make1(n int) [][]float32 {
 	x := make([][]float32, n)
 	for i := range x {
@@ -165,8 +165,8 @@ func make1(n int) [][]float32 {
 	return x
 }
 
-// Epsilon-greedy is annealed by decisions alone: the first explores for sure, as in experiments, whatever was sampled
-// before, and decision t with probability 30/(30 + t). A file keeps the count.
+// Epsilon-greedy is annealed by the number of decisions only. The first decision explores with certainty, as in
+// experiments, whatever was sampled before; decision t explores with probability 30/(30 + t). A file keeps the count.
 func TestAnnealingCountsDecisions(t *testing.T) {
 	c := agent.Config{Learner: learner.Learner{
 		Belief: believing(0, 3), Policy: explore.EpsilonGreedy{}, Train: train.Config{Capacity: 10},
@@ -187,7 +187,7 @@ func TestAnnealingCountsDecisions(t *testing.T) {
 	}
 }
 
-// Samples and decisions are counted apart: neither changes the random numbers of the other.
+// Samples and decisions have separate counts: neither changes the random numbers of the other.
 func TestSamplesAndDecisionsHaveCountsOfTheirOwn(t *testing.T) {
 	c := agent.Config{Learner: learner.Learner{Belief: believing(0, 0.1, 0.2)}, Backend: backend.Go}
 	a, b := must.M1(agent.New(c)), must.M1(agent.New(c))

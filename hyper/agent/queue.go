@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// queue has the decisions that are settled by time, that whose wait began first at its top, and some that need not be
-// settled any more.
+// queue is a heap of the decisions that are settled by time, ordered by the begin of their wait. It may also contain
+// decisions that need not be settled any more.
 type queue []waitSince
 
-// waitSince is a decision whose wait began at a time.
+// waitSince is a decision with the time at which its wait began.
 type waitSince struct {
 	since  time.Time
 	number uint64
@@ -19,7 +19,7 @@ func (q queue) Len() int           { return len(q) }
 func (q queue) Less(i, j int) bool { return q[i].since.Before(q[j].since) }
 func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
 
-// Push and Pop are for package heap.
+// Push and Pop implement heap.Interface.
 func (q *queue) Push(x any) { *q = append(*q, x.(waitSince)) }
 func (q *queue) Pop() any {
 	last := len(*q) - 1
@@ -28,7 +28,7 @@ func (q *queue) Pop() any {
 	return x
 }
 
-// since is when the wait of a decision begins.
+// since returns the time at which the wait of a decision begins.
 func (w *waiting) since() time.Time {
 	if w.Shown != 0 {
 		return time.Unix(0, w.Shown)
@@ -36,7 +36,8 @@ func (w *waiting) since() time.Time {
 	return w.made
 }
 
-// settlement is what a decision is settled with when its wait is over; ok is false where it is with nothing.
+// settlement returns the reward that the agent learns for a decision when its wait is over; ok is false if it learns
+// nothing.
 func (p *pending) settlement(w *waiting) (y, weight float32, ok bool) {
 	switch {
 	case w.counted || w.Hidden:
@@ -49,7 +50,7 @@ func (p *pending) settlement(w *waiting) (y, weight float32, ok bool) {
 	return 0, 0, false
 }
 
-// wait adds a decision to the queue, if it has a settlement. It returns true where it is at the top.
+// wait adds a decision to the queue, if it has a settlement. It returns true if the decision is now at the top.
 func (p *pending) wait(w *waiting) (first bool) {
 	if _, _, ok := p.settlement(w); !ok {
 		return false
@@ -68,7 +69,7 @@ func (p *pending) wait(w *waiting) (first bool) {
 	return p.queue[0].number == w.number
 }
 
-// top returns the decision whose wait ends first, and when; ok is false where none waits.
+// top returns the decision whose wait ends first, and the end of its wait; ok is false if no decision waits.
 func (p *pending) top() (w waiting, end time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,7 +85,8 @@ func (p *pending) top() (w waiting, end time.Time, ok bool) {
 	return waiting{}, time.Time{}, false
 }
 
-// leaving returns the decision whose place one of a number takes, if it is to be settled before.
+// leaving returns the decision whose place in the ring the decision number takes; ok is true if it must be settled
+// before.
 func (p *pending) leaving(number uint64) (w waiting, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

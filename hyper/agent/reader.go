@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// Reader returns the agent of a file that Save has written, beside the agent that learns: it decides and is sampled by
-// what the file knows, learns nothing, as after Close, and cannot be saved. Nobody waits for what comes of its
-// decisions: they have no ID. Refresh goes on with a later file.
+// Reader returns a read-only copy of the agent that Save wrote to a file. It decides and can be sampled with the
+// knowledge in the file. It does not learn, as after Close, and cannot be saved. Its decisions have no ID, because it
+// takes no feedback. Refresh loads a later file.
 //
-// seed takes the place of Config.Seed in what is drawn for decisions and samples, so that readers of one file, each
-// with a seed of its own, do not all try the same. The error is one of Load.
+// seed replaces Config.Seed for the random numbers of decisions and samples. Readers of the same file need different
+// seeds, so that they do not all explore in the same way. The error is an error of Load.
 func Reader(c Config, path string, seed uint64) (*Agent, error) {
 	c.Background = nil
 	a, _, err := load(c.withDefaults(), path, &seed)
@@ -20,12 +20,12 @@ func Reader(c Config, path string, seed uint64) (*Agent, error) {
 	return a, nil
 }
 
-// Refresh goes on with a later file of the agent that a [Reader] reads. The programs of the Reader stay, so that no
-// decision waits for a compilation; decisions under way are by one file or the other. The error is one of Load, and the
-// Reader is then what it was.
+// Refresh loads a later file of the agent that a [Reader] reads. The programs of the Reader stay, so that no decision
+// waits for a compilation. A decision under way uses either the old file or the new one. The error is an error of Load;
+// the Reader is then unchanged.
 func (a *Agent) Refresh(path string) error {
 	if a.reader == nil {
-		return errors.New("an agent that learns cannot go on with another's file: agent.Reader makes one that can")
+		return errors.New("an agent that learns cannot load another file: agent.Reader makes an agent that can")
 	}
 	a.learning.Lock()
 	defer a.learning.Unlock()
@@ -35,7 +35,7 @@ func (a *Agent) Refresh(path string) error {
 	return nil
 }
 
-// seed is that of decisions and samples.
+// seed returns the seed of decisions and samples.
 func (a *form) seed() uint64 {
 	if a.reader != nil {
 		return *a.reader

@@ -19,8 +19,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// A reader believes what the file says, draws by its own seed, learns nothing, and goes on with a later file: in plain
-// Go (the first) and by programs.
+// A reader has the belief in the file, draws with its own seed, learns nothing, and continues with a later file: in
+// plain Go (the first agent) and by programs.
 func TestReader(t *testing.T) {
 	ctx := context.Background()
 	contextual := agent.Config{Seed: 3, Backend: backend.Go}.Contextual(3, 2)
@@ -119,7 +119,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// Another program decides by the file of the agent that learns.
+// A second program decides with the file of the agent that learns.
 func ExampleReader() {
 	file := filepath.Join(must.M1(os.MkdirTemp("", "agent")), "agent")
 	defer os.RemoveAll(filepath.Dir(file))
@@ -137,8 +137,8 @@ func ExampleReader() {
 	// Output: arm 1, 20 data, ID ""
 }
 
-// The first decisions after a file was read are made by many goroutines at once: its tensors are where programs take
-// them, since GoMLX cannot bring one there for two calls at a time.
+// Many goroutines make the first decisions after a file was read. Load moves its tensors to the device first, because
+// GoMLX cannot move one tensor for two calls at a time.
 func TestRefreshBesideDecisions(t *testing.T) {
 	c := agent.Config{Seed: 3, Backend: backend.Go, Learner: learner.Learner{Policy: explore.TopTwo{N: 20}}}.Arms(3)
 	file := filepath.Join(t.TempDir(), "agent")

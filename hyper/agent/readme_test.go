@@ -19,7 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// The README makes the agents that the Examples make, and Examples run.
+// The README makes the same agents as the Examples, and the Examples run.
 func TestReadmeIsTheExample(t *testing.T) {
 	rest := string(must.M1(os.ReadFile("../../README.md")))
 	for _, want := range []string{newAgent(t, string(must.M1(os.ReadFile("agent_test.go")))), "agent.Contextual(3, 2)"} {
@@ -35,7 +35,7 @@ func TestReadmeIsTheExample(t *testing.T) {
 	}
 }
 
-// Each age likes another item: the README's second example.
+// Each age likes another item: the second example of the README.
 func Example_context() {
 	shop, ctx, guests, liked := must.M1(agent.Contextual(3, 2)), context.Background(), rand.New(rand.NewPCG(1, 2)), 0
 	for i := range 500 {
@@ -53,7 +53,7 @@ func Example_context() {
 	// Output: more than 85 of the last 100 are liked: true
 }
 
-// newAgent is the first call of package agent in a Go file.
+// newAgent returns the first call of package agent in a Go file.
 func newAgent(t *testing.T, source string) string {
 	t.Helper()
 	set := token.NewFileSet()

@@ -12,46 +12,47 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 )
 
-// Replay says which data an agent keeps for its SGD steps when they become many. An agent whose Train.Integrate keeps
-// sums of the data (see [train.Config.Replays]) has no bound and needs no Replay.
+// Replay selects the data that an agent keeps for its SGD steps when there are many. An agent whose Train.Integrate
+// keeps sums over the data (see [train.Config.Replays]) has no bound and needs no Replay.
 type Replay int
 
 const (
-	// Growth begins with room for 1,024 data and doubles it as data come, up to Train.Capacity (0 is 1,048,576). Each
-	// doubling changes the shape of the programs that learn, which are compiled anew: on XLA the Observe or Add that
-	// doubles takes a second or so longer. At Train.Capacity data it goes on as Reservoir does.
+	// Growth begins with room for 1,024 data and doubles it as data come, up to Train.Capacity (0 means 1,048,576).
+	// Each doubling changes the shape of the programs that learn, which must then be compiled again: on XLA, the
+	// Observe or Add that doubles takes about a second longer. At Train.Capacity data it continues as Reservoir does.
 	Growth Replay = iota + 1
-	// Reservoir has room for Train.Capacity data from the start. When it is full it is a uniform sample, without
-	// replacement, of all data so far: the n-th datum takes the place of a random one with probability Capacity/n. |D|
-	// of the loss is n, the number of all data, for which the sample stands: the prior weighs as it does against n
-	// data, while the perturbations, which go with the data kept, leave functions the spread that Capacity data leave.
+	// Reservoir has room for Train.Capacity data from the start. When it is full, it is a uniform sample, without
+	// replacement, of all data so far: the n-th datum replaces a random one with probability Capacity/n. |D| in the
+	// loss is n, the number of all data, because the sample represents them. So the prior has the same weight as
+	// against n data. The perturbations belong to the data kept, so that the functions keep the spread that Capacity
+	// data leave.
 	Reservoir
-	// Window has room for Train.Capacity data from the start. When it is full the oldest datum goes, and |D| of the
-	// loss is Capacity: the agent forgets, which suits a world that changes.
+	// Window has room for Train.Capacity data from the start. When it is full, each datum replaces the oldest, and |D|
+	// in the loss is Capacity. The agent forgets, which suits a world that changes.
 	Window
 )
 
 func (r Replay) String() string { return enum.Word(r, "growth", "reservoir", "window") }
 
-// firstRows is how many data Growth begins with, and mostRows its Capacity when none is given.
+// firstRows is the number of data for which Growth has room at first, and mostRows the default of its Capacity.
 const (
 	firstRows = 1 << 10
 	mostRows  = 1 << 20
 )
 
-// ErrNoData says that an agent keeps sums of its data, and not the data.
+// ErrNoData means that an agent keeps sums over its data, and not the data.
 var ErrNoData = errors.New(
 	"the agent keeps sums over its data, not the data; train.Sampled and train.Analytic keep them")
 
-// contents says what a state knows of data.
+// contents counts the data of a state.
 type contents struct {
-	Seen   int // data observed
-	Kept   int // of them in the replay buffer
-	Rows   int // of the replay buffer
+	Seen   int // number of data observed
+	Kept   int // number of data in the replay buffer
+	Rows   int // number of rows of the replay buffer
 	Oldest int // row of the oldest datum of a full window
 }
 
-// rows is how much room an agent begins with.
+// rows returns the number of rows that an agent begins with.
 func (c Config) rows() int {
 	switch {
 	case !c.Learner.Train.Replays():
@@ -62,15 +63,15 @@ func (c Config) rows() int {
 	return c.Learner.Train.Capacity
 }
 
-// room is how many rows there must be for the next datum.
+// room returns the number of rows needed for the next datum.
 func (c Config) room(d contents) int {
-	if d.Kept < d.Rows || d.Seen > d.Kept { // what has dropped data stays a sample of its size
+	if d.Kept < d.Rows || d.Seen > d.Kept { // a reservoir that has dropped data keeps its size
 		return d.Rows
 	}
 	return min(2*d.Rows, max(c.Learner.Train.Capacity, d.Rows))
 }
 
-// place returns the row of the next datum, -1 when a reservoir does not take it, and the contents after it.
+// place returns the row of the next datum, or -1 if a reservoir does not take it, and the contents after it.
 func (c Config) place(d contents) (row int, next contents) {
 	next = d
 	next.Seen++
@@ -90,7 +91,7 @@ func (c Config) place(d contents) (row int, next contents) {
 	return -1, next
 }
 
-// randomBelow is uniform on 0..n-1, by the agent's seed and n alone.
+// randomBelow returns a number that is uniform on 0..n-1 and depends only on the agent's seed and n.
 func randomBelow(seed uint64, n int) int {
 	var key [32]byte
 	copy(key[:], "agent, reservoir")
@@ -99,7 +100,7 @@ func randomBelow(seed uint64, n int) int {
 	return rand.New(rand.NewChaCha8(key)).IntN(n)
 }
 
-// inLoss is |D| of the loss.
+// inLoss returns |D|, the number of data in the loss.
 func (c Config) inLoss(d contents) int {
 	if c.Replay == Window && c.Learner.Train.Replays() {
 		return d.Kept
@@ -107,14 +108,14 @@ func (c Config) inLoss(d contents) int {
 	return d.Seen
 }
 
-// Datum is an input, as Add takes it, and its response.
+// Datum is an input, as Add takes it, with its response.
 type Datum struct {
 	X []float32
 	Y float32
 }
 
-// Data returns the data that the agent keeps, the oldest first; a reservoir that is full has no order. The error is
-// ErrNoData when it keeps none: see Replay.
+// Data returns the data that the agent keeps, oldest first. The data of a full reservoir have no order. The error is
+// ErrNoData if the agent keeps none: see Replay.
 func (a *Agent) Data() ([]Datum, error) {
 	f, s := a.held()
 	defer s.drop()
@@ -138,7 +139,7 @@ func (a *Agent) Data() ([]Datum, error) {
 	return out, nil
 }
 
-// keptInputs are the inputs of all rows, one after the other.
+// keptInputs returns the inputs of all rows, concatenated.
 func (a *form) keptInputs(s *snapshot) ([]float32, error) {
 	if a.config.Features > 0 {
 		return tensors.CopyFlatData[float32](s.state[a.place("replay.inputs")].Tensor)
@@ -151,7 +152,8 @@ func (a *form) keptInputs(s *snapshot) ([]float32, error) {
 	return x, err
 }
 
-// resized is a snapshot with more rows, of which those after the data are zero. A window begins with its oldest datum.
+// resized returns a snapshot with more rows; the rows after the data are zero. A window then begins with its oldest
+// datum.
 func (a *form) resized(s *snapshot, rows int) (*snapshot, error) {
 	var at []int
 	var by []*tensors.Tensor
@@ -170,7 +172,8 @@ func (a *form) resized(s *snapshot, rows int) (*snapshot, error) {
 	return next, nil
 }
 
-// withRows copies t [1, rows, ...] from a row on, and after its last row from the first, into a tensor with more rows.
+// withRows returns a tensor with more rows that begins with the rows of t, [1, rows, ...]: first the rows from index
+// from to the last, then the rows before from.
 func withRows(t *tensors.Tensor, rows, from int) (*tensors.Tensor, error) {
 	dims := append([]int{1, rows}, t.Shape().Dimensions[2:]...)
 	out := tensors.FromShape(shapes.Make(t.DType(), dims...))

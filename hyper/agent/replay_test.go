@@ -16,9 +16,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// A reservoir of 5 is a uniform sample of 40 data, also one that first grew: over 4,000 seeds each datum is kept in an
-// eighth of them. The chi-squared test rejects what has probability 1e-6; the counts vary by 1 - 5/40 less than
-// independent ones would.
+// A reservoir of 5 is a uniform sample of 40 data, even if it grew at first: over 4,000 seeds each datum is kept in one
+// eighth of them. The chi-squared test has a level of 1e-6; the counts have 1 - 5/40 of the variance of independent
+// counts.
 func TestReservoirIsUniform(t *testing.T) {
 	const seeds, data, capacity = 4000, 40, 5
 	for _, replay := range []Replay{Reservoir, Growth} {
@@ -56,8 +56,8 @@ func TestReservoirIsUniform(t *testing.T) {
 	}
 }
 
-// What a conditioned belief keeps of inputs is of all data, whether a reservoir has room for them or not; a window, whose
-// data it could not forget, is refused.
+// A conditioned belief keeps knowledge of all inputs, whether or not a reservoir has room for them. A window is
+// refused, because the belief cannot forget its data.
 func TestReservoirOfConditionedBelief(t *testing.T) {
 	roots := map[int][]float64{}
 	for _, capacity := range []int{3, 40} {
@@ -83,7 +83,8 @@ func TestReservoirOfConditionedBelief(t *testing.T) {
 	}
 }
 
-// A window has the last data, in order; |D| of its loss is how many they are, and that of a reservoir all data so far.
+// A window has the last data, in order, and |D| of its loss is their number. |D| of a reservoir is the number of all
+// data so far.
 func TestPlaces(t *testing.T) {
 	window := Config{Learner: learner.Learner{
 		Train: train.Config{Integrate: train.Sampled, Capacity: 3},
@@ -107,7 +108,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Numbers of actions are rounded up by less than a third, to few sizes.
+// Numbers of actions are rounded up to few sizes, by less than a third.
 func TestPadded(t *testing.T) {
 	sizes := map[int]bool{}
 	for n := 1; n <= 4096; n++ {
@@ -122,8 +123,8 @@ func TestPadded(t *testing.T) {
 	}
 }
 
-// What is done has the probabilities reported: over evenly spaced numbers in place of random ones, a policy's sure
-// action is replaced by any with the floor's chance.
+// Actions are taken with the reported probabilities. The test replaces random numbers by evenly spaced ones: the floor
+// replaces a policy's certain action by a uniform one, with the probability of the floor.
 func TestFloored(t *testing.T) {
 	const n, floor = 1 << 12, 0.3
 	count := make([]int, 3)

@@ -10,20 +10,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// corrected corrects what the agent has learned from a decision by a late reward, with which its reward is y.
-func (a *Agent) corrected(w waiting, f Feedback, y float32, now time.Time) (wait func() error, err error) {
-	if err := a.fits(w, f, y); err != nil {
+// correctReward corrects what the agent has learned from a decision, after a late reward. y is the reward of the
+// decision that includes the late reward.
+func (a *Agent) correctReward(w waiting, f Feedback, y float32, now time.Time) (wait func() error, err error) {
+	if err := a.checkCombined(w, f, y); err != nil {
 		return nil, err
 	}
 	s := journal.Settled{ID: f.ID, Reward: y, Weight: f.Weight}
-	if wait, err = a.resettled(journal.Record{Time: now.UnixNano(), Settled: &s}, w, y); err == nil {
+	if wait, err = a.relearnReward(journal.Record{Time: now.UnixNano(), Settled: &s}, w, y); err == nil {
 		a.settlements.late.Add(1)
 	}
 	return wait, err
 }
 
-// resettled makes the reward of a decision that the agent has learned from another one, which is what the record says.
-func (a *Agent) resettled(r journal.Record, w waiting, y float32) (wait func() error, err error) {
+// relearnReward changes the learned reward of a decision to y, and appends the record that describes it.
+func (a *Agent) relearnReward(r journal.Record, w waiting, y float32) (wait func() error, err error) {
 	steps := []step{a.revised(w, y)}
 	if a.config.Background == nil {
 		steps = append(steps, a.trained)
@@ -34,23 +35,23 @@ func (a *Agent) resettled(r journal.Record, w waiting, y float32) (wait func() e
 	return wait, err
 }
 
-// replaySettled does what a record says of a decision.
+// replaySettled applies a Settled record.
 func (a *Agent) replaySettled(s journal.Settled) error {
 	a.learning.Lock()
 	defer a.learning.Unlock()
-	w, err := a.pending.look(s.ID, time.Time{})
+	w, err := a.pending.lookUp(s.ID, time.Time{})
 	switch {
 	case err != nil:
 	case w.counted:
-		_, err = a.resettled(journal.Record{}, w, s.Reward)
+		_, err = a.relearnReward(journal.Record{}, w, s.Reward)
 	default:
-		_, err = a.settled(journal.Record{Settled: &s}, w, s)
+		_, err = a.learnReward(journal.Record{Settled: &s}, w, s)
 	}
 	return err
 }
 
-// revised is the step that corrects the response of the datum that was learned from a decision: see
-// [train.Trainer.Revise]. A datum that the agent does not know any more stays as it is.
+// revised returns the step that corrects the response of the datum that was learned from a decision: see
+// [train.Trainer.Revise]. It changes nothing if the agent no longer has the datum.
 func (a *Agent) revised(w waiting, y float32) step {
 	return func(s *snapshot) (*snapshot, error) {
 		number := w.Datum - 1
@@ -74,15 +75,15 @@ func (a *Agent) revised(w waiting, y float32) step {
 	}
 }
 
-// correction makes the arguments of the program that corrects a datum, which is in a row.
+// correction returns the arguments of the program that corrects the datum in a row.
 func (a *Agent) correction(s *snapshot, row int, w waiting, y float32) []any {
 	out := a.datum(s, row, w.x, y, w.Weight)
 	out[0] = int32(s.data.Seen - w.Datum)
 	return append(out, []float32{w.Reward})
 }
 
-// buildRevise corrects a datum: rest is the number of data after it, the row that it has, x, y, where data are Weighted
-// its weight, and what y was.
+// buildRevise builds the program that corrects a datum. rest holds the number of data after it, its row, x, y, its
+// weight if data are Weighted, and the old y.
 func (a *form) buildRevise(state train.State, rest []*Node) train.State {
 	last := len(rest) - 1
 	c := train.Correction{Age: rest[0], Row: rest[1], X: rest[2], Y: rest[3], Was: rest[last]}
@@ -93,13 +94,13 @@ func (a *form) buildRevise(state train.State, rest []*Node) train.State {
 	return a.config.Learner.Revise(state, nil, streams(state).Learn(rest[0]), c, weight)
 }
 
-// revision is the program that corrects data, for a number of rows.
+// revision caches the program that corrects data, for a number of rows.
 type revision struct {
-	update *update // nil until it is first used
+	update *update // nil before the first use
 	rows   int
 }
 
-// program makes the program where there is none. The caller holds a.learning.
+// program returns the program, and creates it if needed. The caller holds a.learning.
 func (r *revision) program(a *Agent, rows int) (*update, error) {
 	if r.update != nil && r.rows == rows {
 		return r.update, nil
@@ -115,7 +116,8 @@ func (r *revision) program(a *Agent, rows int) (*update, error) {
 	return u, nil
 }
 
-// rowOf returns the row of the replay buffer that has a datum, by its number from 0, or -1 where none has it any more.
+// rowOf returns the row of a datum in the replay buffer, or -1 if the buffer no longer has it. number counts the data
+// from 0.
 func (c Config) rowOf(d contents, number int) int {
 	if dropped := d.Seen - d.Kept; dropped == 0 || c.Replay == Window {
 		if number < dropped {

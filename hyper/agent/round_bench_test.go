@@ -19,10 +19,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// BenchmarkRound tells what a round takes, a decision among k arms in a context of d numbers and its reward, of
-// agents of Contextual whose arms have a datum each: the mean, its processors' time (cpu), and the median and the
-// 99th percentile of its two parts. heap is what the agent holds of Go's memory, in bytes, and resident what the
-// process does.
+// BenchmarkRound measures a round of Contextual, a decision among k arms in a context of d numbers and its reward,
+// after one datum per arm. It reports the mean time, the processor time (cpu), and the median and the 99th percentile
+// of both parts. heap is the agent's part of Go's memory in bytes, and resident the memory of the process.
 func BenchmarkRound(b *testing.B) {
 	for _, size := range []struct{ d, k int }{{20, 2}, {20, 10}, {18, 4}, {16, 26}, {50, 200}, {784, 10}} {
 		for _, discount := range []float64{1, 0.999, 0.99} {
@@ -40,7 +39,7 @@ func BenchmarkRound(b *testing.B) {
 	}
 }
 
-// fastest is the backend that a service has.
+// fastest is the backend of a service.
 func fastest() string {
 	if backend.Check(backend.XLACPU) != nil {
 		return backend.Go
@@ -83,7 +82,7 @@ func rounds(b *testing.B, a *agent.Agent, d, k int) {
 	}
 }
 
-// processors is the time, in seconds, that the process has had of them, to 10 ms; 0 where it does not say.
+// processors returns the processor time of the process in seconds, to 10 ms; 0 if it is unknown.
 func processors() float64 {
 	text, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
@@ -93,7 +92,7 @@ func processors() float64 {
 	return float64(must.M1(strconv.Atoi(fields[12]))+must.M1(strconv.Atoi(fields[13]))) / 100
 }
 
-// residentBytes is how much memory the process has; 0 where it does not say.
+// residentBytes returns the memory of the process; 0 if it is unknown.
 func residentBytes() float64 {
 	var size, pages int
 	text, err := os.ReadFile("/proc/self/statm")

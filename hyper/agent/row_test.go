@@ -7,7 +7,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// rowOf finds each datum where place has put it, while it is there.
+// rowOf finds each datum where place has put it, as long as it is kept.
 func TestRowOf(t *testing.T) {
 	for _, replay := range []Replay{Growth, Reservoir, Window} {
 		c := Config{Replay: replay, Seed: 5, Learner: learner.Learner{Train: train.Config{Capacity: 8}}}

@@ -10,9 +10,10 @@ import (
 )
 
 // Sample draws n functions from the belief and returns their predictions at inputs x, [n][inputs]: mean responses, in
-// the units of the responses. Each call draws anew; nil inputs are all arms, those that are not
-// offered too. Samples do not count as decisions.
-// Where the belief does not draw them in plain Go, programs are compiled and kept as those of Act are, for each n and
+// the units of the responses. Each call draws new functions. nil inputs mean all arms, including arms that are not
+// offered. Samples do not count as decisions.
+//
+// If the belief cannot draw functions in plain Go, programs are compiled and kept as for Act, for each n and each
 // rounded number of inputs.
 func (a *Agent) Sample(x [][]float32, n int) ([][]float32, error) {
 	f, belief := a.belief()
@@ -20,7 +21,7 @@ func (a *Agent) Sample(x [][]float32, n int) ([][]float32, error) {
 	return f.sample(belief, x, n, &a.samples)
 }
 
-// sample draws from a belief of which samples have been drawn.
+// sample draws from a belief and increments samples, the number of samples so far.
 func (a *form) sample(belief *snapshot, x [][]float32, n int, samples *atomic.Uint64) ([][]float32, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("the number of functions must be at least 1, got %d", n)
@@ -31,7 +32,7 @@ func (a *form) sample(belief *snapshot, x [][]float32, n int, samples *atomic.Ui
 	return a.draw(belief, x, n, uint32(samples.Add(1)-1))
 }
 
-// draw is the sample of a number.
+// draw returns the sample with a number.
 func (a *form) draw(belief *snapshot, x [][]float32, n int, number uint32) ([][]float32, error) {
 	values, ok, err := a.sampleOnHost(belief, x, n, number)
 	if ok || err != nil {
@@ -55,8 +56,8 @@ func (a *form) draw(belief *snapshot, x [][]float32, n int, number uint32) ([][]
 	return functions, nil
 }
 
-// buildSample returns the predictions of n fresh functions, [1, n, inputs]: rest is the number of samples before and,
-// unless all arms are asked for, how many inputs there are and x.
+// buildSample builds the program that predicts with n new functions, [1, n, inputs]. The arguments after the state are
+// the number of earlier samples and, unless all arms are asked for, the number of inputs and the inputs x.
 func (a *form) buildSample(args []*Node, n int) *Node {
 	state, rest := a.part(args, a.read), args[len(a.read):]
 	var x *Node

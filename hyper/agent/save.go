@@ -18,38 +18,38 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
-// format is the format of the files that Save writes, and armsFormat where arms have changed. Load also reads the one
-// before them, which has no decisions that wait for feedback.
+// format is the format of the files that Save writes; armsFormat is the format after a change of arms. Load also reads
+// lastFormat, which has no decisions that wait for feedback.
 const (
 	armsFormat = "hypermodels agent 5"
 	format     = "hypermodels agent 4"
 	lastFormat = "hypermodels agent 3"
 )
 
-// file is an agent as Save writes it, before its state.
+// file is the header of an agent's file; the state follows it.
 type file struct {
 	Format      string
-	Version     string          // of the module that wrote it
+	Version     string          // version of the module that wrote it
 	Config      json.RawMessage // see describe
-	Fingerprint string          // of Config
+	Fingerprint string          // hash of Config
 	Names       []string
 	Data        contents
 	Rounds      int
 	Decisions   uint64
 	Samples     uint64
-	Context     *spread      `json:",omitempty"` // of the Encoding's numbers, where it standardises
+	Context     *spread      `json:",omitempty"` // statistics of the Encoding's numbers, if it standardises
 	Action      *spread      `json:",omitempty"`
 	Change      *detector    `json:",omitempty"`
-	Pending     []waitingRow // decisions whose feedback may come, without their inputs
-	Log         *uint64      `json:",omitempty"` // the number of the log's first record after this
-	Arms        *ArmSet      `json:",omitempty"` // where they have changed, or have names
+	Pending     []waitingRow // decisions that wait for feedback, without their inputs
+	Log         *uint64      `json:",omitempty"` // number of the log's first record after this file
+	Arms        *ArmSet      `json:",omitempty"` // set if arms have changed, or have names
 	Grown       []int        `json:",omitempty"` // numbers of arms: see form.steps
 
-	of *form // of what is saved
+	of *form // the form of the saved agent
 }
 
-// Save writes the agent, its configuration included, to a file, atomically: when Save fails the file is what it was.
-// The state that it writes is always finite. The error is that of the disk, or ErrLog.
+// Save writes the agent and its configuration to a file. The write is atomic: if Save fails, the file is unchanged. The
+// written state is always finite. The error is an error of the disk, or ErrLog.
 func (a *Agent) Save(path string) error {
 	err := a.save(func(f file, state []*tensors.Tensor) error { return saved.Write(path, f, state) })
 	if err != nil {
@@ -58,10 +58,10 @@ func (a *Agent) Save(path string) error {
 	return nil
 }
 
-// save hands the agent to write.
+// save passes the header and the state of the agent to write.
 func (a *Agent) save(write func(f file, state []*tensors.Tensor) error) error {
-	if a.viewed().reader != nil {
-		return errors.New("a Reader cannot be saved: its draws are not those of the agent that learns, whose file it reads")
+	if a.currentForm().reader != nil {
+		return errors.New("a Reader cannot be saved: it draws other random numbers than the agent whose file it reads")
 	}
 	now, f, waiting := a.whole()
 	defer now.drop()
@@ -76,7 +76,7 @@ func (a *Agent) save(write func(f file, state []*tensors.Tensor) error) error {
 	if f.Arms != nil {
 		f.Format = armsFormat
 	}
-	if err := a.synced(); err != nil { // a file must not know more than the log has after a loss of power
+	if err := a.syncLog(); err != nil { // after a loss of power, the log must have all that the file has
 		return err
 	}
 	s, err := f.of.wholeOf(now, nil)
@@ -87,8 +87,8 @@ func (a *Agent) save(write func(f file, state []*tensors.Tensor) error) error {
 	return write(f, slices.Concat(s.tensors(), inputs))
 }
 
-// whole holds the agent's state, and returns what else a file has, with the decisions that the agent remembers, as all
-// of them were at one time; the caller drops the state.
+// whole returns the agent's state, the other contents of a file, and the decisions that the agent remembers, all from
+// the same moment. The caller drops the state.
 func (a *Agent) whole() (*snapshot, file, []waiting) {
 	a.learning.Lock()
 	defer a.learning.Unlock()
@@ -102,41 +102,41 @@ func (a *Agent) whole() (*snapshot, file, []waiting) {
 	f.Context, f.Action = a.encoder.spreads()
 	if a.log != nil {
 		next := a.log.Next()
-		f.Log, f.Decisions = &next, a.pending.made() // decisions that are not in the log may be made again
+		f.Log, f.Decisions = &next, a.pending.made() // a decision that is not in the log may be made again
 	}
 	return s, f, a.pending.all()
 }
 
-// ErrDamaged says that a file is not what Save wrote: it is empty, cut off, changed since, or none of an agent.
+// ErrDamaged means that a file is not as Save wrote it: it is empty, truncated, changed, or not a file of an agent.
 var ErrDamaged = saved.ErrDamaged
 
-// Load returns the agent that was saved to a file, given the configuration it was made with. It goes on exactly as the
-// saved one would have, but for the IDs of its decisions, of which a part is random.
+// Load returns the agent that was saved to a file, given the configuration that it was made with. It continues exactly
+// as the saved agent would have, except for the IDs of its decisions, which are partly random.
 //
-// A configuration that differs from the file's is refused, and the error, which wraps ErrOther, names the fields. What
-// says how the agent runs may differ: Backend, Background, Expire, Reward and Pending, where the oldest decisions beyond
-// a smaller one have expired. Learner.Train.Capacity may be larger; a reservoir that has dropped data stays a sample of
-// its size. Initializers are functions, which cannot be compared: what they draw, the agent's initial parameters and
-// prior, is compared instead. Of other functions nothing is. The error wraps ErrDamaged where the file is not what Save
-// wrote: use an earlier file then, or a backup.
+// Load refuses a configuration that differs from the configuration in the file; the error wraps ErrOther and names the
+// fields. Fields that control how the agent runs may differ: Backend, Background, Expire, Reward and Pending. If
+// Pending is smaller than before, the oldest decisions expire. Learner.Train.Capacity may be larger; a reservoir that
+// has dropped data keeps its size. Initializers are functions and cannot be compared; Load compares what they drew
+// instead, the agent's initial parameters and prior. It does not compare other functions. The error wraps ErrDamaged if
+// the file is not as Save wrote it: use an earlier file then, or a backup.
 func Load(c Config, path string) (*Agent, error) { return loaded(c, path, "loading "+path) }
 
-// loaded is Load, whose errors begin with what is done.
+// loaded is Load with another beginning of its errors.
 func loaded(c Config, path, what string) (*Agent, error) {
 	a, _, err := load(c.withDefaults(), path, nil)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, cured(err, nil))
+		return nil, fmt.Errorf("%s: %w", what, withAdvice(err, nil))
 	}
 	a.start()
 	a.background.wake()
 	return a, nil
 }
 
-// ErrOther says that a file is of an agent of another configuration.
-var ErrOther = errors.New("it was saved by an agent of another configuration")
+// ErrOther means that a file was saved by an agent with a different configuration.
+var ErrOther = errors.New("it was saved by an agent with a different configuration")
 
-// Check reports what keeps Load from taking a file with a configuration, as far as its header tells; the error of
-// another configuration wraps ErrOther.
+// Check reports why Load would refuse a file with a configuration, as far as the header of the file shows it. The error
+// wraps ErrOther if the configuration is different.
 func Check(c Config, path string) error {
 	var f file
 	err := saved.Read(path, &f, nil)
@@ -149,10 +149,10 @@ func Check(c Config, path string) error {
 	return nil
 }
 
-// File is what the header of a file that Save wrote says.
+// File is the header of a file that Save wrote.
 type File struct {
-	Arms ArmSet // zero where arms have not changed since the agent was made, and have no names
-	Log  uint64 // number of the first record that the agent has not seen; 0 without a log
+	Arms ArmSet // zero if arms have not changed since the agent was made, and have no names
+	Log  uint64 // number of the first record of the log that the file does not contain; 0 without a log
 }
 
 // ReadFile reads the header of a file. The error wraps fs.ErrNotExist, or ErrDamaged.
@@ -173,7 +173,7 @@ func ReadFile(path string) (out File, err error) {
 	return out, nil
 }
 
-// load is Load without the background learner, with what the file says beside the state. reader is Agent.reader.
+// load is Load without starting the background learner; it also returns the header. reader is the value of form.reader.
 func load(c Config, path string, reader *uint64) (a *Agent, f file, err error) {
 	if err := saved.Read(path, &f, nil); err != nil {
 		return nil, f, err
@@ -191,7 +191,8 @@ func load(c Config, path string, reader *uint64) (a *Agent, f file, err error) {
 	return a, f, err
 }
 
-// restore makes the agent what a file says; after an error it is what it was. The caller holds a.learning, or is alone.
+// restore gives the agent the state in a file; after an error the agent is unchanged. The caller holds a.learning, or
+// is the only user of the agent.
 func (a *Agent) restore(path string) (f file, err error) {
 	var state []*tensors.Tensor
 	if err := saved.Read(path, &f, &state); err != nil {
@@ -235,18 +236,18 @@ func (a *Agent) restore(path string) (f file, err error) {
 		return f, err
 	}
 	last := a.form
-	if a.becomes(to, s); last != to {
+	if a.replaceForm(to, s); last != to {
 		last.end()
 	}
 	a.encoder.restore(f.Context, f.Action)
-	atLeast(&a.decisions, f.Decisions)
-	atLeast(&a.samples, f.Samples)
+	raiseTo(&a.decisions, f.Decisions)
+	raiseTo(&a.samples, f.Samples)
 	a.pending.restore(waiting, f.Decisions)
 	return f, nil
 }
 
-// atLeast raises a count that others raise too.
-func atLeast(count *atomic.Uint64, n uint64) {
+// raiseTo raises a count to at least n. It is safe for concurrent use.
+func raiseTo(count *atomic.Uint64, n uint64) {
 	for {
 		if now := count.Load(); now >= n || count.CompareAndSwap(now, n) {
 			return
@@ -254,7 +255,7 @@ func atLeast(count *atomic.Uint64, n uint64) {
 	}
 }
 
-// formOf is the form of the agent of a file, and a state of it, which the caller drops.
+// formOf returns the form of the agent in a file, and a state of that form, which the caller drops.
 func (a *Agent) formOf(f file) (*form, *snapshot, error) {
 	set := newArms(a.set.First)
 	if f.Arms != nil {
@@ -266,20 +267,20 @@ func (a *Agent) formOf(f file) (*form, *snapshot, error) {
 	if !set.valid() || set.First != a.set.First || len(set.Like) != max(set.First, slices.Max(append(f.Grown, 0))) {
 		return nil, nil, fmt.Errorf("%w: its arms are %+v", saved.ErrDamaged, set)
 	}
-	to, own, err := a.as(set, f.Grown)
+	to, own, err := a.rebuilt(set, f.Grown)
 	if err == nil && to.encoder != nil {
 		to.encoder.seen = a.encoder.seen
 	}
 	return to, own, err
 }
 
-// check compares a file with a configuration.
+// check compares the header of a file with a configuration.
 func (f file) check(c Config) error {
 	if c.fault != nil {
 		return c.fault
 	}
 	if f.Format != armsFormat && f.Format != format && f.Format != lastFormat {
-		return fmt.Errorf("its format is %q, and this version reads %q: make the agent anew", f.Format, armsFormat)
+		return fmt.Errorf("its format is %q, and this version reads %q: make a new agent", f.Format, armsFormat)
 	}
 	if f.Fingerprint != fingerprint(f.Config) {
 		return fmt.Errorf("%w: the fingerprint of the configuration is wrong", saved.ErrDamaged)
@@ -300,11 +301,11 @@ func (f file) check(c Config) error {
 		return fmt.Errorf("%w: %+v", saved.ErrDamaged, d)
 	}
 	if c.Change != nil && (f.Change == nil || !f.Change.valid()) {
-		return fmt.Errorf("%w: what it knows of changes", saved.ErrDamaged)
+		return fmt.Errorf("%w: its test of change", saved.ErrDamaged)
 	}
 	if e := c.Encoding; e != nil && e.Standardize && (f.Context == nil || f.Action == nil ||
 		!f.Context.valid(e.Context) || !f.Action.valid(e.Action)) {
-		return fmt.Errorf("%w: what it knows of the numbers that it standardises", saved.ErrDamaged)
+		return fmt.Errorf("%w: its statistics of the numbers that it standardises", saved.ErrDamaged)
 	}
 	if c.Learner.Train.Replays() && d.Rows > c.Learner.Train.Capacity {
 		return fmt.Errorf("it has room for %d data, more than Learner.Train.Capacity, %d",
@@ -313,8 +314,8 @@ func (f file) check(c Config) error {
 	return nil
 }
 
-// accepts compares a state that was read with the agent's own, of no data. It takes the inputs of the decisions that
-// wait for feedback out of the state, and returns these.
+// accepts compares a state from a file with an initial state of the agent. It moves the inputs of the decisions that
+// wait for feedback out of the state, and returns these decisions.
 func (a *form) accepts(f file, own *snapshot, all *[]*tensors.Tensor) ([]waiting, error) {
 	waiting, rest, err := f.waiting(*all, max(a.config.Features, 1))
 	if err == nil {
@@ -324,10 +325,10 @@ func (a *form) accepts(f file, own *snapshot, all *[]*tensors.Tensor) ([]waiting
 	return waiting, err
 }
 
-// acceptsState is the part of accepts of the state alone.
+// acceptsState does the part of accepts that concerns only the state.
 func (a *form) acceptsState(f file, own *snapshot, state []*tensors.Tensor) error {
 	if !slices.Equal(f.Names, a.names) || len(state) != len(a.names) {
-		return fmt.Errorf("it was saved by an agent of another configuration, or another version: "+
+		return fmt.Errorf("it was saved by an agent with a different configuration, or by a different version: "+
 			"its state is %v, not %v", f.Names, a.names)
 	}
 	for i, want := range a.shapes(own, f.Data.Rows) {
@@ -335,9 +336,9 @@ func (a *form) acceptsState(f file, own *snapshot, state []*tensors.Tensor) erro
 		if !t.Shape().Equal(want) {
 			return fmt.Errorf("%w: %s has shape %s, not %s", saved.ErrDamaged, a.names[i], t.Shape(), want)
 		}
-		if fixed(a.names[i]) && !alike(t, own.state[i].Tensor) {
-			return fmt.Errorf("it was saved by an agent of another configuration: "+
-				"its %s was drawn by another initializer, or another version", a.names[i])
+		if fixed(a.names[i]) && !almostEqual(t, own.state[i].Tensor) {
+			return fmt.Errorf("it was saved by an agent with a different configuration: "+
+				"its %s was drawn by a different initializer, or by a different version", a.names[i])
 		}
 	}
 	if !allFinite(state) {
@@ -346,7 +347,7 @@ func (a *form) acceptsState(f file, own *snapshot, state []*tensors.Tensor) erro
 	return nil
 }
 
-// shapes are those of a state with so many rows.
+// shapes returns the shapes of a state's tensors with a number of rows.
 func (a *form) shapes(s *snapshot, rows int) []shapes.Shape {
 	out := make([]shapes.Shape, len(s.state))
 	for i, t := range s.state {
@@ -362,8 +363,8 @@ func (a *form) shapes(s *snapshot, rows int) []shapes.Shape {
 	return out
 }
 
-// alike tells whether tensors are equal but for roundings, which differ between backends.
-func alike(a, b *tensors.Tensor) bool {
+// almostEqual reports whether tensors are equal up to rounding errors, which differ between backends.
+func almostEqual(a, b *tensors.Tensor) bool {
 	if a.DType() != dtypes.Float32 {
 		return a.Equal(b)
 	}

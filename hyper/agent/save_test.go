@@ -26,8 +26,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// A configuration that makes another agent is refused, and the error names the field; where the agent is the same it
-// goes on.
+// A configuration that makes a different agent is refused, and the error names the field. If the agent is the same, it
+// continues.
 func TestLoadComparesConfigurations(t *testing.T) {
 	config := func() agent.Config {
 		return agent.Config{
@@ -71,7 +71,7 @@ func TestLoadComparesConfigurations(t *testing.T) {
 		"backend":    {func(c *agent.Config) { c.Backend = backend.Default() }, ""},
 		"more room":  {func(c *agent.Config) { c.Learner.Train.Capacity = 30 }, ""},
 		"same init":  {linear(func(h *hyper.Linear) { h.InitM = hyper.InitZeros }), ""},
-		"other init": {linear(func(h *hyper.Linear) { h.InitC = hyper.InitNormal(0.3) }), "another initializer"},
+		"other init": {linear(func(h *hyper.Linear) { h.InitC = hyper.InitNormal(0.3) }), "a different initializer"},
 		"activation": {func(c *agent.Config) { c.Learner.Belief = netModel(2, 8, 4, base.ActivationReLU) },
 			`Learner.Belief.Base.Activation: "tanh" in the file, "relu" here`},
 		"width": {func(c *agent.Config) { c.Learner.Belief = netModel(2, 9, 4, base.ActivationTanh) },
@@ -114,8 +114,8 @@ func TestLoadComparesConfigurations(t *testing.T) {
 	}
 }
 
-// A file of this format is read by later versions: an agent of three arms that has seen five data and waits for the
-// feedback of a decision; and so is one of the format before. -update writes the first.
+// Later versions read files of this format and of the format before: an agent of three arms that has seen five data and
+// waits for the feedback of a decision. -update writes the file of this format.
 func TestFileOfThisFormat(t *testing.T) {
 	c := agent.Config{
 		Learner: learner.Learner{
@@ -186,7 +186,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// Save says what it could not do, and to which file.
+// The error of Save names the cause and the file.
 func TestSaveFails(t *testing.T) {
 	a, dir := must.M1(agent.New(agent.Config{Backend: backend.Go}.Arms(2))), t.TempDir()
 	must.M(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))

@@ -9,33 +9,34 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// Settlements count what became of decisions since the program opened the agent: see [Reward].
+// Settlements counts how decisions were settled since the program opened the agent: see [Reward].
 type Settlements struct {
-	Default  uint64 // decisions that were settled with the default
-	Rewards  uint64 // decisions that were settled with rewards that were kept
-	Late     uint64 // rewards that corrected what had been learned
-	Deferred uint64 // decisions that were deferred
-	Shown    uint64 // of these, those that were shown
+	Default  uint64 // number of decisions settled with the default
+	Rewards  uint64 // number of decisions settled with rewards that were kept
+	Late     uint64 // number of rewards that corrected what had been learned
+	Deferred uint64 // number of deferred decisions
+	Shown    uint64 // number of deferred decisions that were shown
 }
 
-// settlements are Settlements that are being counted.
+// settlements holds the counts of Settlements while they change.
 type settlements struct{ byDefault, rewards, late, deferred, shown atomic.Uint64 }
 
-// Settlements returns what became of decisions.
+// Settlements returns the counts of settled decisions.
 func (a *Agent) Settlements() Settlements {
 	s := &a.settlements
 	return Settlements{s.byDefault.Load(), s.rewards.Load(), s.late.Load(), s.deferred.Load(), s.shown.Load()}
 }
 
-// Settled returns the reward that an agent whose Config.Reward waits has learned for a decision, the last where it was
-// corrected. ok is false where it has not learned from the decision yet, or does not remember it any more.
+// Settled returns the reward that an agent whose Config.Reward waits has learned for a decision; after a correction it
+// is the corrected reward. ok is false if the agent has not learned from the decision yet, or no longer remembers it.
 func (a *Agent) Settled(id string) (reward float32, ok bool) {
-	w, err := a.pending.look(id, time.Time{})
+	w, err := a.pending.lookUp(id, time.Time{})
 	return w.Reward, err == nil && w.counted && w.Datum > 0
 }
 
-// settled learns a reward of a decision that the agent has not learned from, which is what the record says.
-func (a *Agent) settled(r journal.Record, w waiting, s journal.Settled) (wait func() error, err error) {
+// learnReward learns a reward for a decision from which the agent has not learned, and appends the record that
+// describes it.
+func (a *Agent) learnReward(r journal.Record, w waiting, s journal.Settled) (wait func() error, err error) {
 	steps := []step{a.added(w.x, s.Reward, s.Weight)}
 	if a.config.Background == nil {
 		steps = append(steps, a.trained)
@@ -53,14 +54,14 @@ func (a *Agent) settled(r journal.Record, w waiting, s journal.Settled) (wait fu
 	return wait, nil
 }
 
-// learned returns the number of data, and their era.
+// learned returns the number of data observed, and their era.
 func (a *Agent) learned() (data, era int) {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	return a.now.data.Seen, a.config.eraOf(a.now)
 }
 
-// eraOf is how often an agent has begun anew.
+// eraOf returns the number of restarts of an agent.
 func (c Config) eraOf(s *snapshot) int {
 	if c.Change != nil && c.Change.Restart {
 		return s.change.Alarms
@@ -68,12 +69,12 @@ func (c Config) eraOf(s *snapshot) int {
 	return 0
 }
 
-// kept keeps a reward, with which the decision's reward is y, until its wait is over.
-func (a *Agent) kept(w waiting, f Feedback, y float32, now time.Time) (wait func() error, err error) {
+// keepReward keeps a reward until the wait of its decision is over. y is the decision's reward that includes it.
+func (a *Agent) keepReward(w waiting, f Feedback, y float32, now time.Time) (wait func() error, err error) {
 	if a.closed {
 		return nil, ErrClosed
 	}
-	if err := a.fits(w, f, y); err != nil {
+	if err := a.checkCombined(w, f, y); err != nil {
 		return nil, err
 	}
 	r := journal.Record{Time: now.UnixNano(),
@@ -93,22 +94,22 @@ func (a *Agent) kept(w waiting, f Feedback, y float32, now time.Time) (wait func
 	return wait, err
 }
 
-// fits reports a reward that cannot be combined with those before.
-func (a *Agent) fits(w waiting, f Feedback, y float32) error {
+// checkCombined reports a reward that cannot be combined with the earlier rewards.
+func (a *Agent) checkCombined(w waiting, f Feedback, y float32) error {
 	if err := a.checkFeedback(f.Reward, f.Weight); err != nil {
 		return err
 	}
 	if err := a.checkFeedback(y, f.Weight); err != nil {
-		return fmt.Errorf("with those before, by %s: %w", a.config.Reward.Combine, err)
+		return fmt.Errorf("combined with the earlier rewards by %s: %w", a.config.Reward.Combine, err)
 	}
 	if (w.Rewarded || w.Default) && f.Weight != w.Weight {
-		return fmt.Errorf("%w: the weight must be that of what came or was learned before, %v, got %v", ErrReward, w.Weight,
+		return fmt.Errorf("%w: the weight must equal the weight of the earlier reward, %v, got %v", ErrReward, w.Weight,
 			f.Weight)
 	}
 	return nil
 }
 
-// startSettler starts what settles decisions by time, if any can be.
+// startSettler starts the goroutine that settles decisions by time, if the agent needs it.
 func (a *Agent) startSettler() {
 	if _, _, some := a.pending.top(); !some && !a.config.Reward.waits() {
 		return
@@ -140,14 +141,14 @@ func (a *Agent) startSettler() {
 	}()
 }
 
-// replaying reports whether decisions are settled by the records of a log.
+// replaying reports whether the records of a log settle decisions.
 func (a *Agent) replaying() bool {
 	a.learning.Lock()
 	defer a.learning.Unlock()
 	return a.replays
 }
 
-// settleDue settles the decisions whose wait is over at a time.
+// settleDue settles the decisions whose wait is over at the time now.
 func (a *Agent) settleDue(now time.Time) (err error) {
 	defer recovered(&err)
 	wait := func() error { return nil }
@@ -164,25 +165,25 @@ func (a *Agent) settleDue(now time.Time) (err error) {
 	}
 }
 
-// errReplays says that the records of a log settle decisions.
+// errReplays means that the records of a log settle decisions.
 var errReplays = errors.New("the agent replays a log")
 
-// settle learns what a decision is settled with, if it still has to be.
+// settle learns the settlement of a decision, if the decision is not settled yet.
 func (a *Agent) settle(w waiting, now time.Time) (wait func() error, err error) {
 	a.learning.Lock()
 	defer a.learning.Unlock()
 	if a.replays {
 		return nil, errReplays
 	}
-	if w, err = a.pending.look(w.id(), time.Time{}); err != nil {
-		return a.synced, nil // it has left meanwhile
+	if w, err = a.pending.lookUp(w.id(), time.Time{}); err != nil {
+		return a.syncLog, nil // the agent no longer remembers it
 	}
 	y, weight, ok := a.pending.settlement(&w)
 	if !ok {
-		return a.synced, nil
+		return a.syncLog, nil
 	}
 	s := journal.Settled{ID: w.id(), Reward: y, Weight: weight, Default: !w.Rewarded}
-	if wait, err = a.settled(journal.Record{Time: now.UnixNano(), Settled: &s}, w, s); err != nil {
+	if wait, err = a.learnReward(journal.Record{Time: now.UnixNano(), Settled: &s}, w, s); err != nil {
 		return nil, fmt.Errorf("settling decision %s: %w", w.id(), err)
 	}
 	if s.Default {
@@ -193,7 +194,8 @@ func (a *Agent) settle(w waiting, now time.Time) (wait func() error, err error) 
 	return wait, nil
 }
 
-// makeRoom settles the decision whose place another takes. Where it cannot be, LearnerError says so, and it is lost.
+// makeRoom settles the decision whose place in the ring the decision number takes. If that fails, LearnerError returns
+// the error and the decision is lost.
 func (a *Agent) makeRoom(number uint64, now time.Time) error {
 	w, ok := a.pending.leaving(number)
 	if !ok {

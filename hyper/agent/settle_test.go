@@ -18,13 +18,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
-// silent is what most services need: no click within an hour is a reward of y.
+// silent is the most common Reward of services: no click within an hour is a reward of y.
 func silent(y float32) agent.Reward { return agent.Reward{Wait: time.Hour, Default: &y} }
 
-// combined is a Reward of an hour, without a default.
+// combined is a Reward with a Wait of an hour and without a default.
 func combined(c agent.Combine) agent.Reward { return agent.Reward{Wait: time.Hour, Combine: c} }
 
-// learnedOf are the responses of the data that an agent keeps.
+// learnedOf returns the responses of the data that an agent keeps.
 func learnedOf(a *agent.Agent) (y []float32) {
 	for _, d := range must.M1(a.Data()) {
 		y = append(y, d.Y)
@@ -32,8 +32,8 @@ func learnedOf(a *agent.Agent) (y []float32) {
 	return y
 }
 
-// What comes of one decision, in its order: rewards, "shown", and "over", two hours later. An agent that replays the log
-// is the same, to the bit.
+// The test replays sequences of events of one decision: rewards, "shown", and "over", two hours later. An agent that
+// replays the log is equal to the bit.
 func TestSettling(t *testing.T) {
 	sum := combined(agent.Sum)
 	zero := float32(0)
@@ -133,7 +133,7 @@ func TestLateRewardExpires(t *testing.T) {
 	}
 }
 
-// A reward that cannot be combined is refused, and what came before stays.
+// A reward that cannot be combined is refused, and the earlier rewards stay.
 func TestRewardsThatDoNotFit(t *testing.T) {
 	c := sgd()
 	c.Reward = combined(agent.Sum)
@@ -144,8 +144,8 @@ func TestRewardsThatDoNotFit(t *testing.T) {
 	must.M(a.Observe(t.Context(), agent.Feedback{ID: id, Reward: 8e17, Weight: 2}))
 	for want, f := range map[string]agent.Feedback{
 		"the weight must be that of what came or was learned before, 2, got 1": {ID: id, Reward: 1},
-		"with those before, by sum: the reward is too large":                   {ID: id, Reward: 8e17, Weight: 2},
-		"the reward is too large":                                              {ID: id, Reward: float32(math.NaN()), Weight: 2},
+		"combined with the earlier rewards by sum: the reward is too large":    {ID: id, Reward: 8e17, Weight: 2},
+		"the reward is too large": {ID: id, Reward: float32(math.NaN()), Weight: 2},
 	} {
 		if err := a.Observe(t.Context(), f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -160,8 +160,8 @@ func TestRewardsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// An agent that learned a default and was corrected later believes what one believes that was told the reward at once:
-// exactly, where it is trained exactly.
+// An agent that learned a default and was corrected later has the belief of an agent that got the reward at once; for
+// exact training, exactly.
 func TestCorrectionIsExact(t *testing.T) {
 	few := agent.Config{Backend: backend.Go, Seed: 3, Reward: silent(0)}
 	for name, c := range map[string]agent.Config{"arms": few.Arms(3), "linear": few.Linear(2), "contextual": few.Contextual(3, 2)} {
@@ -210,7 +210,7 @@ func TestCorrectionIsExact(t *testing.T) {
 	}
 }
 
-// Where data are replayed the right responses are in the rows that still hold their data, and nothing else changes.
+// If data are replayed, a correction changes the rows that still hold the decision's datum, and nothing else.
 func TestCorrectionOfRows(t *testing.T) {
 	for _, replay := range []agent.Replay{agent.Growth, agent.Reservoir, agent.Window} {
 		testbackend.Each(t, func(t *testing.T, on string) {
@@ -241,7 +241,7 @@ func TestCorrectionOfRows(t *testing.T) {
 	}
 }
 
-// A reward that comes after the agent has begun anew does not correct what it has forgotten.
+// A reward that arrives after a restart does not correct data that the agent has forgotten.
 func TestCorrectionAfterRestart(t *testing.T) {
 	c := agent.Config{Backend: backend.Go, Change: &agent.Change{Run: 100, Restart: true}, Reward: silent(0)}.Arms(2)
 	a := must.M1(agent.New(c))
@@ -270,7 +270,7 @@ func TestCorrectionAfterRestart(t *testing.T) {
 	same(t, before, after)
 }
 
-// Rewards that were kept are settled at once by an agent that waits for none.
+// An agent that does not wait settles kept rewards at once.
 func TestSettlingWithoutWait(t *testing.T) {
 	c, path := sgd(), filepath.Join(t.TempDir(), "agent")
 	c.Reward = combined(agent.Sum)
@@ -290,7 +290,7 @@ func TestSettlingWithoutWait(t *testing.T) {
 	}
 }
 
-// A decision that more than Pending others follow is settled before it is forgotten.
+// A decision that is pushed out by Pending later ones is settled before it is forgotten.
 func TestSettlingBeforeForgetting(t *testing.T) {
 	c, log := sgd(), &memory{}
 	c.Pending, c.Reward = 3, silent(-1)
@@ -311,7 +311,8 @@ func TestSettlingBeforeForgetting(t *testing.T) {
 	same(t, a.Whole(), b.Whole())
 }
 
-// The agent settles by itself when the wait is over: also what it decided before it was closed, once.
+// The agent settles decisions when the wait is over, without a call. It also settles decisions from before it was
+// closed, once.
 func TestSettlingByItself(t *testing.T) {
 	c, log, ctx := sgd(), &memory{}, context.Background()
 	c.Reward = silent(-1)
@@ -348,7 +349,7 @@ func TestSettlingByItself(t *testing.T) {
 	}
 }
 
-// Decisions that wait when a log is replayed are settled by its records, and by time again when the agent goes on with it.
+// When a log is replayed, its records settle the decisions that wait. After Continue, the clock settles them.
 func TestReplaySettlesNothing(t *testing.T) {
 	c, log := sgd(), &memory{}
 	c.Reward = silent(-1)
@@ -380,7 +381,7 @@ func TestReplaySettlesNothing(t *testing.T) {
 	}
 }
 
-// Nobody tells that there was no click: after a while that is what the agent learns, and a late click corrects it.
+// A missing click is never reported: after a while the agent learns a reward of 0, and a late click corrects it.
 func ExampleReward() {
 	none := float32(0)
 	c := agent.Config{Reward: agent.Reward{Wait: 10 * time.Millisecond, Default: &none}} // in a service: 10 minutes

@@ -9,18 +9,18 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// Shown says that deferred decisions have been shown: from now on their rewards are waited for, as those of others from
-// the decision on (see [Reward]). What is not shown before Expire, or before it leaves Pending, teaches nothing. A
-// decision that was not deferred, or was shown before, stays as it is.
+// Shown marks deferred decisions as shown. From now on the agent waits for their rewards, as it does for other
+// decisions from the decision on (see [Reward]). A decision that is not shown before Expire, or before it leaves
+// Pending, teaches nothing. A decision that was not deferred, or was shown before, is unchanged.
 //
-// The error joins those of each decision that is not there; the others are shown. It wraps ErrUnknown, ErrExpired, ErrLog,
-// or the error of ctx.
+// The error joins the errors of each decision that the agent does not remember; the others are marked. It wraps
+// ErrUnknown, ErrExpired, ErrLog, or the error of ctx.
 func (a *Agent) Shown(ctx context.Context, ids ...string) error {
 	var errs []error
-	wait := a.synced
+	wait := a.syncLog
 	for i, id := range ids {
 		if err := ctx.Err(); err != nil {
-			errs = append(errs, fmt.Errorf("%d of %d decisions were not shown: %w", len(ids)-i, len(ids), err))
+			errs = append(errs, fmt.Errorf("%d of %d decisions were not marked as shown: %w", len(ids)-i, len(ids), err))
 			break
 		}
 		next, err := a.show(id, time.Now())
@@ -31,11 +31,11 @@ func (a *Agent) Shown(ctx context.Context, ids ...string) error {
 	return errors.Join(append(errs, wait())...)
 }
 
-// show shows a decision at a time. The caller calls wait.
+// show marks a decision as shown at the time now. The caller must call wait.
 func (a *Agent) show(id string, now time.Time) (wait func() error, err error) {
-	w, err := a.pending.look(id, now)
+	w, err := a.pending.lookUp(id, now)
 	if err != nil || !w.Hidden {
-		return a.synced, err
+		return a.syncLog, err
 	}
 	first := false
 	r := journal.Record{Time: now.UnixNano(), Shown: &journal.Shown{ID: id}}

@@ -11,8 +11,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// clicks lets an agent show one of two pages, which visitors click with probability 0.05 and 0.06, and tells it of
-// clicks alone. It returns the share of the better page in the last tenth of the decisions.
+// clicks lets an agent show one of two pages, which visitors click with probability 0.05 and 0.06, and only reports
+// clicks. It returns the share of the better page in the last tenth of the decisions.
 func clicks(t *testing.T, r agent.Reward, seed uint64, decisions int) float64 {
 	t.Helper()
 	c := agent.Config{Backend: backend.Go, Seed: seed, Reward: r}
@@ -35,9 +35,9 @@ func clicks(t *testing.T, r agent.Reward, seed uint64, decisions int) float64 {
 	return float64(better) / float64(decisions/10)
 }
 
-// With a default for silence an agent that is told of clicks alone finds the better of two pages: that has 90% of the
-// decisions from 18,000 to 20,000 (93% to 99% with seeds 0 to 15). Without a default all that the agent learns are ones,
-// and it stays with both.
+// With a default, an agent that only hears of clicks finds the better of two pages. The page gets 90% of decisions
+// 18,000 to 20,000 (93% to 99% with seeds 0 to 15). Without a default, the agent only learns ones, and shows both pages
+// equally.
 func TestSilenceTeaches(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some ten seconds")

@@ -16,7 +16,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// history is what one period of a simulation did in each run.
+// history records one period of a simulation in each run.
 type history struct {
 	actions []int32
 	rewards []float32
@@ -24,8 +24,8 @@ type history struct {
 	inputs  []float32 // [runs, actions, features] flat; nil for arms
 }
 
-// simulate runs a learner in a world, as experiments do: all runs at once, one for each seed. Rewards are multiplied by
-// a scale after an offset is added.
+// simulate runs a learner in a world, as experiments do: all runs at once, one for each seed. It adds an offset to the
+// rewards and then multiplies them by a scale.
 func simulate(t testing.TB, on string, l learner.Learner, w bandit.World, seeds []uint64, periods int, scale,
 	offset float64) []history {
 	t.Helper()
@@ -95,7 +95,7 @@ func simulate(t testing.TB, on string, l learner.Learner, w bandit.World, seeds 
 	return out
 }
 
-// Policies are all of package explore, with so many functions.
+// Policies returns all policies of package explore, with a number of functions.
 func Policies(n int) map[string]explore.Policy {
 	return map[string]explore.Policy{
 		"thompson": explore.Thompson{N: n}, "ids": explore.IDS{N: n},

@@ -10,7 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// What an agent believed stays as it was while the agent learns.
+// A snapshot keeps the belief of its time while the agent learns.
 func ExampleAgent_Snapshot() {
 	a := must.M1(agent.Arms(2))
 	before := a.Snapshot()
@@ -27,7 +27,8 @@ func ExampleAgent_Snapshot() {
 	// unsure before: true
 }
 
-// A snapshot gives what the agent gave at its time, also when the agent has changed and other snapshots are closed.
+// A snapshot returns the samples of the agent at its time, even after the agent has changed and other snapshots are
+// closed.
 func TestSnapshotStays(t *testing.T) {
 	a := must.M1(agent.New(sgd()))
 	first, second := a.Snapshot(), a.Snapshot()

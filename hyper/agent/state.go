@@ -13,17 +13,17 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// ErrNotFinite says that numbers are not finite, or their squares would not be in single precision. An agent never
-// keeps such numbers: the method that returns this error leaves the agent as it was.
+// ErrNotFinite means that numbers are not finite, or that their squares are not finite in single precision. An agent
+// never keeps such numbers: the method that returns this error leaves the agent unchanged.
 var ErrNotFinite = errors.New("not finite")
 
 // errDiverged is the ErrNotFinite of training.
 var errDiverged = fmt.Errorf("%w: training diverges on these data, and the agent stays as it was; "+
-	"make an agent of a smaller step size, or one that clips gradients, and give it the data without outliers",
+	"make an agent with a smaller step size, or with clipped gradients, and give it the data without outliers",
 	ErrNotFinite)
 
-// shared is a tensor that states and calls of programs hold. The last to let go of it frees it: Go's garbage collector
-// does not see the memory of XLA, and would let it grow.
+// shared is a tensor that states and calls of programs hold. The last holder frees it, because Go's garbage collector
+// does not count the memory of XLA and would let it grow.
 type shared struct {
 	*tensors.Tensor
 	holders atomic.Int32
@@ -40,7 +40,7 @@ func (t *shared) drop() {
 	}
 }
 
-// free frees tensors at once. An error would say that they are free already.
+// free frees tensors at once. It ignores errors, which only mean that a tensor is already free.
 func free(all ...*tensors.Tensor) {
 	for _, t := range all {
 		_ = t.FinalizeAll()
@@ -49,15 +49,15 @@ func free(all ...*tensors.Tensor) {
 
 // snapshot is an immutable state. It holds its tensors until drop.
 type snapshot struct {
-	state   []*shared            // in the order of Agent.names; nil is a part that learned has
-	learned *train.HostPosterior // what is kept in plain Go; nil is nothing
+	state   []*shared            // in the order of form.names; nil for a part that learned holds
+	learned *train.HostPosterior // what the agent has learned in plain Go; nil if programs learn
 	data    contents
-	rounds  int // of SGD steps so far
+	rounds  int // number of rounds of SGD steps so far
 	host    *host
 	change  detector
 }
 
-// newSnapshot holds new tensors.
+// newSnapshot returns a snapshot that holds new tensors.
 func newSnapshot(state []*tensors.Tensor) *snapshot {
 	s := &snapshot{state: make([]*shared, len(state)), host: new(host)}
 	for i, t := range state {
@@ -66,7 +66,7 @@ func newSnapshot(state []*tensors.Tensor) *snapshot {
 	return s
 }
 
-// replaced is a snapshot with new tensors at some places, which holds the others too.
+// replaced returns a snapshot with new tensors at some places. It also holds the other tensors of s.
 func (s *snapshot) replaced(at []int, by []*tensors.Tensor) *snapshot {
 	next := &snapshot{state: make([]*shared, len(s.state)), learned: held(s.learned), data: s.data, rounds: s.rounds,
 		change: s.change, host: s.host}
@@ -84,8 +84,8 @@ func (s *snapshot) replaced(at []int, by []*tensors.Tensor) *snapshot {
 	return next
 }
 
-// upload brings the tensors to where programs take them. Tensors of a file are not there, and GoMLX 0.28.2 does not let
-// two calls bring the same one: the second may find it nowhere.
+// upload moves the tensors to the device of the programs. Tensors from a file are not there yet, and in GoMLX 0.28.2
+// two concurrent calls must not move the same tensor: the second call may find it nowhere.
 func (s *snapshot) upload(b compute.Backend) error {
 	for _, t := range s.state {
 		if t == nil {
@@ -118,27 +118,27 @@ func (s *snapshot) tensors() []*tensors.Tensor {
 	return out
 }
 
-// current holds the agent's state; the caller drops it.
+// current returns the agent's state; the caller drops it.
 func (a *Agent) current() *snapshot {
 	_, s := a.held()
 	return s
 }
 
-// held holds the agent's state, and returns the form that it is of; the caller drops the state.
+// held returns the agent's form and state; the caller drops the state.
 func (a *Agent) held() (*form, *snapshot) {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	return a.form, a.now.replaced(nil, nil)
 }
 
-// belief holds the part of the state that Act and Sample read, of the form that it returns too; the caller drops it.
+// belief returns the agent's form, and the part of the state that Act and Sample read; the caller drops the state.
 func (a *Agent) belief() (*form, *snapshot) {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	return a.form, a.beliefOf(a.now)
 }
 
-// beliefOf holds that part of a state.
+// beliefOf returns the part of a state that Act and Sample read; the caller drops it.
 func (a *form) beliefOf(s *snapshot) *snapshot {
 	out := &snapshot{state: make([]*shared, len(a.read)), learned: held(s.learned), host: s.host}
 	for i, place := range a.read {
@@ -149,7 +149,7 @@ func (a *form) beliefOf(s *snapshot) *snapshot {
 	return out
 }
 
-// become makes s the agent's state. The old one goes when its last reader is done.
+// become makes s the agent's state. The old state is freed when its last reader is done.
 func (a *Agent) become(s *snapshot) {
 	a.reading.Lock()
 	last := a.now
@@ -160,7 +160,7 @@ func (a *Agent) become(s *snapshot) {
 	}
 }
 
-// allFinite tells whether the numbers of tensors are.
+// allFinite reports whether all numbers of tensors are finite.
 func allFinite(all []*tensors.Tensor) bool {
 	for _, t := range all {
 		var ok bool

@@ -20,7 +20,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// mean is mu, the mean of theta over z, of a linear hypermodel.
+// mean returns mu, the mean of theta over z, of a linear hypermodel.
 func (a *Agent) mean(t *testing.T) []float64 {
 	t.Helper()
 	mu := a.now.state[a.place("nu.0")].Tensor
@@ -34,7 +34,7 @@ func (a *Agent) mean(t *testing.T) []float64 {
 	return out
 }
 
-// items is a diagonal model of three items.
+// items returns a diagonal model of three items.
 func items() hyper.Model {
 	layout, table := hyper.PerParameter(3, 10), base.Tabular{Arms: 3}
 	return hyper.Model{
@@ -44,8 +44,8 @@ func items() hyper.Model {
 	}
 }
 
-// Arms are believed in as the exact posterior says: with prior N(0, 1), noise of variance 1/4 and n likes of an item,
-// the mean is 4 n / (4 n + 1).
+// Beliefs about arms equal the exact posterior: with prior N(0, 1), noise of variance 1/4 and n likes of an item, the
+// mean is 4 n / (4 n + 1).
 func TestArmsLearnThePosterior(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		bandit := must.M1(New(Config{Learner: learner.Learner{
@@ -61,8 +61,8 @@ func TestArmsLearnThePosterior(t *testing.T) {
 	})
 }
 
-// A step with which arms diverge on their first datum is refused, and the limit named: 2/(1/0.25 + 1) here with all
-// data, and with sampled indices 16/(16 + 12) of it.
+// A step size with which arms diverge on their first datum is refused, and the error names the limit: here 2/(1/0.25 +
+// 1) with all data, and 16/(16 + 12) of it with sampled indices.
 func TestUnstableStepsAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		train.Config
@@ -91,7 +91,7 @@ func TestUnstableStepsAreRefused(t *testing.T) {
 	}
 }
 
-// The default step of arms is at most half of the limit, also with little noise.
+// The default step size of arms is at most half of the limit, even with little noise.
 func TestDefaultStepIsStable(t *testing.T) {
 	a := must.M1(New(Config{Learner: learner.Learner{
 		Belief: items(), Train: train.Config{Integrate: train.FullData}, NoiseVariance: 1e-4,
@@ -102,8 +102,8 @@ func TestDefaultStepIsStable(t *testing.T) {
 	}
 }
 
-// With features the data bound the step: an absurd StepSize, and data a hundred times as large as the first, end at the
-// exact solution.
+// With features, the data bound the step: training with an absurd StepSize, and with data 100 times as large as the
+// first, ends at the exact solution.
 func TestDataBoundTheStep(t *testing.T) {
 	line := base.Linear{Features: 2}
 	model := hyper.Model{Base: line, Hyper: hyper.Linear{Layout: hyper.Dense(2, 3), P: index.Gaussian{N: 3}}}

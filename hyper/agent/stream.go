@@ -10,8 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
-// Write writes what Save does to a writer, such as an object store's. What a failed Write has written is no agent: [Read]
-// refuses it.
+// Write writes to a writer, such as a writer to an object store, what Save writes to a file. If Write fails, [Read]
+// refuses the part that was written.
 func (a *Agent) Write(w io.Writer) error {
 	err := a.save(func(f file, state []*tensors.Tensor) error { return saved.WriteTo(w, f, state) })
 	if err != nil {
@@ -20,8 +20,9 @@ func (a *Agent) Write(w io.Writer) error {
 	return nil
 }
 
-// Read returns the agent that Write or Save wrote, as [Load] does from a file. It keeps what it reads in a temporary file
-// first, since nothing of it is believed before its checksum is seen. The error is that of Load, or of the reader.
+// Read returns the agent that Write or Save wrote, as [Load] does from a file. Read first copies its input to a
+// temporary file, because it must check the checksum at the end before it uses any part. The error is an error of Load,
+// or of the reader.
 func Read(c Config, r io.Reader) (*Agent, error) {
 	f, err := os.CreateTemp("", "hypermodels-agent-*")
 	if err != nil {

@@ -24,8 +24,8 @@ func ExampleRead() {
 	// Output: 3
 }
 
-// What Write writes is the file of Save, and Read takes either; what is cut off, changed or of another agent is
-// refused, and so is a reader or a writer that fails.
+// Write writes the same bytes as Save, and Read reads both. A stream that is cut off, changed, or from a different
+// agent is refused, and the errors of a reader or a writer are returned.
 func TestWriteAndRead(t *testing.T) {
 	c := Config{Waves: 5}.Contextual(3, 2)
 	a := must.M1(New(c))

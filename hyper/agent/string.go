@@ -6,15 +6,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 )
 
-// String says what the agent chooses among and believes in, and how much it has decided and seen: for a person to read.
+// String describes the agent for a person: its actions, its belief, and the numbers of its decisions and rewards.
 func (a *Agent) String() string {
-	return fmt.Sprintf("%s; decisions: %d, rewards: %d", a.viewed().what("agent"), a.decisions.Load(), a.Size())
+	return fmt.Sprintf("%s; decisions: %d, rewards: %d", a.currentForm().what("agent"), a.decisions.Load(), a.Size())
 }
 
-// String says of which agent the snapshot is.
+// String describes the agent of the snapshot.
 func (s *Snapshot) String() string { return s.agent.what("snapshot of an agent") }
 
-// what names what chooses among the agent's actions.
+// what describes the agent's actions and belief; name is the noun that the description begins with.
 func (a *form) what(name string) string {
 	if a.reader != nil {
 		name = "reader of an " + name
@@ -29,7 +29,7 @@ func (a *form) what(name string) string {
 	return name + " with " + a.config.String() + some
 }
 
-// String says what actions an agent of this Config has, and what it believes in: for a person to read.
+// String describes the actions and the belief of an agent with this Config, for a person.
 func (c Config) String() string {
 	actions := "arms"
 	switch e := c.Encoding; {
@@ -46,7 +46,7 @@ func (c Config) String() string {
 	return actions + ": " + beliefName(c.Learner.Belief)
 }
 
-// beliefName names a belief by its types.
+// beliefName returns the types of a belief.
 func beliefName(b hyper.Belief) string {
 	if b == nil {
 		return "no belief"
@@ -57,7 +57,7 @@ func beliefName(b hyper.Belief) string {
 	return fmt.Sprintf("%T", b)
 }
 
-// String says which action was taken, and how likely it was: for a person to read.
+// String describes the action and its probability, for a person.
 func (d Decision) String() string {
 	text := fmt.Sprintf("action %d", d.Action)
 	if d.Action >= 0 && d.Action < len(d.Probabilities) {

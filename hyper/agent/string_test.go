@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// An agent prints as a line.
+// An agent prints as one line.
 func ExampleAgent_String() {
 	bandit, ctx := must.M1(agent.Arms(3)), context.Background()
 	shown := must.M1(bandit.Act(ctx, [][]float32{{2}}))

@@ -11,14 +11,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// update is a program that makes the next state of an agent. It returns what it changes of the state, and whether that
-// is finite.
+// update is a program that makes the next state of an agent. It returns the changed parts of the state, and whether
+// they are finite.
 type update struct {
 	exec    *Exec
-	changed []int // places in Agent.names, known when the program is built
+	changed []int // indices in form.names of the changed parts; set when the program is built
 }
 
-// newUpdates makes the programs that learn; they are compiled when first used. Those of other shapes are freed.
+// newUpdates creates the programs that learn, and frees the old ones. A program is compiled at its first use.
 func (a *form) newUpdates() (err error) {
 	for _, u := range []*update{a.observe, a.keep, a.train} {
 		if u != nil {
@@ -61,7 +61,7 @@ func (a *form) newUpdate(build func(state train.State, rest []*Node) train.State
 	return u, err
 }
 
-// apply makes the next snapshot. The error is errDiverged when it would not be finite.
+// apply makes the next snapshot. The error is errDiverged if the next snapshot is not finite.
 func (u *update) apply(s *snapshot, more ...any) (*snapshot, error) {
 	out, err := u.exec.Call(arguments(s.tensors(), more...)...)
 	if err != nil {
@@ -77,14 +77,14 @@ func (u *update) apply(s *snapshot, more ...any) (*snapshot, error) {
 	return s.replaced(u.changed, out[:last]), nil
 }
 
-// compile compiles the program for arguments of these shapes.
+// compile compiles the program for the shapes of the arguments.
 func (u *update) compile(s *snapshot, more ...any) error {
 	_, err := u.exec.Compile(shapesOf(arguments(s.tensors(), more...))...)
 	return err
 }
 
-// buildObserve adds a datum: rest is the number of data before, the row that it takes, x, y, and where data are
-// Weighted its weight.
+// buildObserve builds the program that adds a datum. rest holds the number of earlier data, the row for the datum, x,
+// y, and its weight if data are Weighted.
 func (a *form) buildObserve(state train.State, rest []*Node) train.State {
 	number, row, x, y, weight := rest[0], rest[1], rest[2], rest[3], (*Node)(nil)
 	if len(rest) > 4 {
@@ -93,7 +93,8 @@ func (a *form) buildObserve(state train.State, rest []*Node) train.State {
 	return a.config.Learner.ObserveWeighted(state, nil, streams(state).Learn(number), row, x, y, weight, nil)
 }
 
-// buildKeep lets a belief see a datum that a reservoir does not take, with the arguments of buildObserve.
+// buildKeep builds the program that updates a belief with a datum that the reservoir does not take. Its arguments are
+// the arguments of buildObserve.
 func (a *form) buildKeep(state train.State, rest []*Node) train.State {
 	weight := (*Node)(nil)
 	if len(rest) > 4 {
@@ -102,7 +103,8 @@ func (a *form) buildKeep(state train.State, rest []*Node) train.State {
 	return a.config.Learner.Keep(state, nil, streams(state).Learn(rest[0]), rest[2], weight, nil)
 }
 
-// buildTrain makes the SGD steps of one round: rest is the number of data kept, |D| of the loss, and the round.
+// buildTrain builds the program that makes the SGD steps of one round. rest holds the number of data kept, |D| of the
+// loss, and the number of the round.
 func (a *form) buildTrain(state train.State, rest []*Node) train.State {
 	return a.config.Learner.Fit(state, nil, streams(state).Learn(rest[2]), rest[0], rest[1], nil)
 }

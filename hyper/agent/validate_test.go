@@ -27,7 +27,7 @@ var (
 	inf   = math.Inf(1)
 )
 
-// good is a configuration without fault, of a network.
+// good is a valid configuration of a network.
 func good() agent.Config {
 	return agent.Config{
 		Learner: learner.Learner{Belief: hyper.Model{
@@ -40,14 +40,14 @@ func good() agent.Config {
 	}
 }
 
-// wrong is a change that makes a configuration wrong, and the whole error it gives.
+// wrong is a change that makes a configuration invalid, with the whole error.
 type wrong struct {
 	name   string
 	change func(c *agent.Config)
 	want   string
 }
 
-// belief sets the hypermodel, of a linear base model without a prior.
+// belief sets the hypermodel, with a linear base model without a prior.
 func belief(h hyper.Hypermodel) func(c *agent.Config) {
 	return func(c *agent.Config) { c.Learner.Belief = hyper.Model{Base: line, Hyper: h} }
 }
@@ -242,10 +242,10 @@ var wrongConfigs = []wrong{
 		"Learner.Policy: explore.TopTwo: N must be at least 2, or 0 for 30, got 1\nLearner.Policy: explore.TopTwo: Beta must be in (0, 1], or 0 for the default, got 1.5"},
 	{"reward", func(c *agent.Config) { c.Reward = agent.Reward{Wait: -1, Combine: 9, Default: new(float32)} },
 		"Reward.Combine: unknown 9; choose first, sum, max or last\nReward.Wait must not be negative, got -1ns"},
-	{"reward without a wait", func(c *agent.Config) { c.Reward.Combine = agent.Sum }, "Reward.Wait must be given with a " +
-		"Default, or a Combine other than first: how long are rewards waited for?"},
+	{"reward without a wait", func(c *agent.Config) { c.Reward.Combine = agent.Sum }, "Reward.Wait must be set with a " +
+		"Default, or with a Combine other than first: it is the time for which the agent waits for rewards"},
 	{"a wait for nothing", func(c *agent.Config) { c.Reward = agent.Reward{Wait: 1, Combine: agent.First} },
-		"Reward.Wait needs a Default, or a Combine other than first: otherwise nothing waits"},
+		"Reward.Wait needs a Default, or a Combine other than first: without them nothing waits"},
 	{"a long wait", func(c *agent.Config) { c.Expire, c.Reward = 1, agent.Reward{Wait: 2, Combine: agent.Last} },
 		"Reward.Wait must be at most Expire, 1ns, got 2ns"},
 	{"default", func(c *agent.Config) { c.Reward = silent(float32(nan)) },
@@ -255,7 +255,7 @@ var wrongConfigs = []wrong{
 	{"many", func(c *agent.Config) {
 		c.Learner.Belief, c.Learner.Policy, c.Learner.StepSize, c.Floor = hyper.Model{Base: line}, explore.IDS{N: -1}, -1, 2
 	}, "Learner.Belief: Hyper is missing\nLearner.StepSize must be positive and finite, got -1\nLearner.Policy: explore.IDS: N, the number of functions for a decision (0 means the default), must be at least 1, got -1\nthe Floor must be at most 1, or negative for none, got 2"},
-	// A base model of the user's own tells its inputs by what it builds.
+	// The inputs of a user's own base model are known from the graph that it builds.
 	{"own base model", func(c *agent.Config) {
 		c.Learner.Belief, c.Features = hyper.Model{Base: scaled{line}, Hyper: hyper.Ensemble{Particles: 2, Params: 2}}, 3
 	}, "Learner.Belief: hyper.Model cannot be applied to inputs of 3 features: "},
@@ -267,13 +267,13 @@ type constant struct{}
 func (constant) Groups() []int              { return nil }
 func (constant) Apply(theta, _ *Node) *Node { return theta }
 
-// scaled is a base model of a user's own, which knows neither its inputs nor a gradient.
+// scaled is a user's own base model, which declares neither its inputs nor a gradient.
 type scaled struct{ line base.Linear }
 
 func (s scaled) Groups() []int              { return s.line.Groups() }
 func (s scaled) Apply(theta, x *Node) *Node { return MulScalar(s.line.Apply(theta, x), 2) }
 
-// Every wrong field of every part gives its own error, and no other, whose text is always the same.
+// Every invalid field of every part gives its own error and no other, and the text is always the same.
 func TestWrongConfigurations(t *testing.T) {
 	for _, w := range slices.Concat(wrongModels, wrongConfigs) {
 		for range 3 {

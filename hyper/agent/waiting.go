@@ -11,7 +11,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
-// waitingRow is a decision that waits for feedback, in a file. Its input is a row of a tensor.
+// waitingRow is a decision that waits for feedback, as a file stores it. Its input is a row of a tensor.
 type waitingRow struct {
 	Number  uint64
 	Salt    uint32
@@ -20,20 +20,20 @@ type waitingRow struct {
 	outcome
 }
 
-// outcome is what has become of a decision.
+// outcome is what the agent knows about the result of a decision.
 type outcome struct {
-	Hidden   bool    `json:",omitempty"` // it is deferred, and has not been shown
-	Shown    int64   `json:",omitempty"` // when it was, in Unix nanoseconds, where it was deferred and is not settled
-	Rewarded bool    `json:",omitempty"` // a reward has come
+	Hidden   bool    `json:",omitempty"` // the decision is deferred, and has not been shown
+	Shown    int64   `json:",omitempty"` // Unix nanoseconds; 0 if it was not deferred, or is settled
+	Rewarded bool    `json:",omitempty"` // a reward has arrived
 	Default  bool    `json:",omitempty"` // the agent has learned the default
-	Reward   float32 `json:",omitempty"` // that has come, or was learned
+	Reward   float32 `json:",omitempty"` // the reward that has arrived, or was learned
 	Weight   float32 `json:",omitempty"`
-	Datum    int     `json:",omitempty"` // what was learned is the datum of this number, from 1; 0 is not known
-	Era      int     `json:",omitempty"` // of the datum: see eraOf
+	Datum    int     `json:",omitempty"` // number of the datum that was learned, from 1; 0 means unknown
+	Era      int     `json:",omitempty"` // era of the datum: see eraOf
 }
 
-// saving returns decisions as a file has them, and the tensor of their inputs, [decisions, Features]; none where there
-// are no decisions.
+// saving converts decisions to the rows of a file and the tensor of their inputs, [decisions, Features]; inputs is nil
+// if there are no decisions.
 func saving(all []waiting) (rows []waitingRow, inputs []*tensors.Tensor) {
 	if len(all) == 0 {
 		return nil, nil
@@ -46,7 +46,7 @@ func saving(all []waiting) (rows []waitingRow, inputs []*tensors.Tensor) {
 	return rows, []*tensors.Tensor{tensors.FromFlatDataAndDimensions(flat, len(all), len(all[0].x))}
 }
 
-// waiting returns the decisions of a file whose inputs have a width, and the other tensors.
+// waiting returns the decisions of a file, and the tensors without their inputs. width is the length of an input.
 func (f file) waiting(state []*tensors.Tensor, width int) ([]waiting, []*tensors.Tensor, error) {
 	n := len(f.Pending)
 	if n == 0 {
@@ -70,10 +70,10 @@ func (f file) waiting(state []*tensors.Tensor, width int) ([]waiting, []*tensors
 	return out, state[:last], nil
 }
 
-// rowsOf copies the last tensor, which must be [n, width].
+// rowsOf returns the numbers of the last tensor, which must have shape [n, width].
 func rowsOf(state []*tensors.Tensor, n, width int) ([]float32, error) {
 	if len(state) == 0 {
-		return nil, fmt.Errorf("%w: it has no inputs of the decisions that wait for feedback", saved.ErrDamaged)
+		return nil, fmt.Errorf("%w: the inputs of the decisions that wait for feedback are missing", saved.ErrDamaged)
 	}
 	t := state[len(state)-1]
 	if s := t.Shape(); !s.Equal(shapes.Make(dtypes.Float32, n, width)) || !allFinite(state[len(state)-1:]) {

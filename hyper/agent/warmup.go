@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Warmup compiles what Observe, Add, Learn, and Act with each of these numbers of actions run, so that none of them
-// compiles later: a service calls it before its first request. It adds no datum and takes no decision. Without features
-// it also compiles Act of all arms. The doublings of Growth compile anew when they come.
+// Warmup compiles the programs of Observe, Add, Learn, and of Act with each of the given numbers of actions, so that
+// none of them compiles later. A service calls it before its first request. It adds no datum and makes no decision.
+// Without features it also compiles Act for all arms. The doublings of Growth still compile when they happen.
 func (a *Agent) Warmup(actions ...int) error {
 	for _, n := range actions {
 		if n < 1 {
@@ -32,7 +32,7 @@ func (a *Agent) Warmup(actions ...int) error {
 	return nil
 }
 
-// ready waits for the program of Act with a padded number of actions, or until ctx is done.
+// ready waits until the program of Act with a padded number of actions is compiled, or until ctx ends.
 func (a *form) ready(ctx context.Context, belief *snapshot, size int) error {
 	if err := ctx.Err(); err != nil || ctx.Done() == nil {
 		return err
@@ -89,8 +89,8 @@ func (a *Agent) warmLearning() error {
 	return a.train.compile(s, a.round(s)...)
 }
 
-// warmHost tells whether decisions among so many actions are made in plain Go.
-func (a *form) warmHost(belief *snapshot, actions int) (bool, error) {
+// decidesOnHost reports whether decisions among this number of actions are made in plain Go.
+func (a *form) decidesOnHost(belief *snapshot, actions int) (bool, error) {
 	var x [][]float32
 	for range actions {
 		x = append(x, make([]float32, max(a.config.Features, 1)))
@@ -99,9 +99,9 @@ func (a *form) warmHost(belief *snapshot, actions int) (bool, error) {
 	return ok, err
 }
 
-// warmAct compiles Act of so many actions; 0 is all arms.
+// warmAct compiles Act for a number of actions; 0 means all arms.
 func (a *form) warmAct(held *snapshot, actions int) error {
-	if ok, err := a.warmHost(held, actions); ok || err != nil {
+	if ok, err := a.decidesOnHost(held, actions); ok || err != nil {
 		return err
 	}
 	size := padded(actions)

@@ -7,50 +7,51 @@ import (
 	"time"
 )
 
-// Activity is what the server has done since it started, for its page.
+// Activity counts what the server has done since it started; its page shows these counts.
 type Activity struct {
-	Since     time.Time `json:"since"` // when the server started
+	Since     time.Time `json:"since"` // time at which the server started
 	Decisions int       `json:"decisions"`
-	Rewards   int       `json:"rewards"` // of these decisions
-	// Arms are counts by arm, in the order of the Spec; actions that have features are in none.
+	Rewards   int       `json:"rewards"` // number of these decisions with a reward
+	// Arms has the counts of each arm, in the order of the Spec. Actions with features are not counted here.
 	Arms []ArmActivity `json:"arms,omitempty"`
-	// Steps are the last ten minutes in steps of five seconds, the oldest first; the last one is under way.
+	// Steps has the last ten minutes in steps of five seconds, the oldest first. The last step is not complete.
 	StepSeconds float64 `json:"step_seconds"`
 	Steps       []Step  `json:"steps"`
 }
 
-// ArmActivity is what an arm was chosen for, and what came of it.
+// ArmActivity counts the decisions for an arm, and their rewards.
 type ArmActivity struct {
 	Name      string  `json:"name"`
 	Decisions int     `json:"decisions"`
-	Share     float64 `json:"share"` // of all decisions
+	Share     float64 `json:"share"` // share of all decisions
 	Rewards   int     `json:"rewards"`
-	// Mean is the mean reward of those decisions that have one; Lower and Upper are its 95% interval: Wilson's where
-	// rewards are 0 and 1, the normal one elsewhere. They are missing before there are enough rewards.
+	// Mean is the mean reward of the arm's decisions with a reward. Lower and Upper are its 95% interval: Wilson's
+	// interval if all rewards are 0 or 1, and the normal interval otherwise. They are missing before there are enough
+	// rewards.
 	Mean  *float64 `json:"mean,omitempty"`
 	Lower *float64 `json:"lower,omitempty"`
 	Upper *float64 `json:"upper,omitempty"`
 }
 
-// Step is a time of five seconds.
+// Step counts the decisions and rewards of five seconds.
 type Step struct {
 	Decisions int      `json:"decisions"`
 	Rewards   int      `json:"rewards"`
-	Mean      *float64 `json:"mean,omitempty"` // of the rewards
-	P50       float64  `json:"p50"`            // seconds that a decision took, 0 without any
-	P99       float64  `json:"p99"`
+	Mean      *float64 `json:"mean,omitempty"` // mean reward
+	P50       float64  `json:"p50"`            // median time of a decision in seconds; 0 without decisions
+	P99       float64  `json:"p99"`            // 99% quantile of that time
 }
 
-// Number and length of the steps of a history.
+// These are the number and the length of the steps.
 const (
 	steps      = 120
 	stepLength = 5 * time.Second
 )
 
-// mostRemembered is the number of decisions whose arm is remembered for the reward.
+// mostRemembered is the number of decisions whose arm is remembered until the reward arrives.
 const mostRemembered = 1 << 16
 
-// activity counts what a server does.
+// activity counts the decisions and rewards of a server.
 type activity struct {
 	now   func() time.Time
 	since time.Time
@@ -61,34 +62,34 @@ type activity struct {
 	ring   [steps]stepping
 	latest int64 // the number of the latest step
 
-	armOf map[string]string // by the ID of a decision whose reward is not counted
-	ids   []string          // of armOf, in a ring
+	armOf map[string]string // by the ID of a decision whose reward is not counted yet
+	ids   []string          // keys of armOf, in a ring
 	next  int
-	waits []waited // where decisions are settled by time, the oldest first
+	waits []waited // decisions that are settled by time, the oldest first
 }
 
-// waited is a decision that is settled some time after it was looked at.
+// waited is a decision that is settled some time after at.
 type waited struct {
 	id string
 	at time.Time
 }
 
-// tally counts decisions and sums up their rewards.
+// tally counts decisions and sums their rewards.
 type tally struct {
 	decisions, rewards int
 	sum, squares       float64
 	notBinary          bool
 }
 
-// stepping is a Step that is being counted.
+// stepping holds the counts of a Step.
 type stepping struct {
 	number int64
 	tally
 	latencies [latencyBuckets]int
 }
 
-// Latencies are counted in buckets from a microsecond on, each a fifth longer than the one before; the last is beyond
-// ten minutes.
+// Latencies are counted in buckets. The first ends at a microsecond, each next one ends a fifth later, and the last one
+// holds latencies of more than ten minutes.
 const (
 	latencyBuckets = 112
 	shortest       = 1e-6
@@ -99,8 +100,8 @@ func newActivity(now func() time.Time) *activity {
 	return &activity{now: now, since: now(), arms: map[string]*tally{}, armOf: map[string]string{}}
 }
 
-// decided counts a decision for an arm, "" for an action with features, which took a time. Where the agent learns from
-// silence after a wait, settled says what it has learned for a decision.
+// decided counts a decision for an arm that took a time; the arm is "" for an action with features. wait is the time
+// until decisions are settled, or 0. settled returns the reward that the agent has learned for a decision.
 func (a *activity) decided(id, arm string, took, wait time.Duration, settled func(id string) (float32, bool)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -150,8 +151,8 @@ func (a *activity) count(id string, y float32) {
 	}
 }
 
-// settle counts what decisions are settled with whose wait is over, a number of them at most. A decision that is not
-// settled, as nobody was shown it, waits again.
+// settle counts the settlements of at most most decisions whose wait is over. A decision that is not settled yet,
+// because it was not shown, waits again.
 func (a *activity) settle(most int, wait time.Duration, settled func(id string) (float32, bool)) {
 	now := a.now()
 	for ; most > 0 && len(a.waits) > 0 && now.Sub(a.waits[0].at) > wait+settling; most-- {
@@ -168,7 +169,7 @@ func (a *activity) settle(most int, wait time.Duration, settled func(id string) 
 	}
 }
 
-// step is the step of now.
+// step returns the present step.
 func (a *activity) step() *stepping {
 	number := a.now().Unix() / int64(stepLength.Seconds())
 	a.latest = max(a.latest, number)
@@ -186,7 +187,7 @@ func (t *tally) reward(y float32) {
 	t.notBinary = t.notBinary || y != 0 && y != 1
 }
 
-// mean is nil without rewards.
+// mean returns the mean reward, or nil without rewards.
 func (t *tally) mean() *float64 {
 	if t.rewards == 0 {
 		return nil
@@ -198,7 +199,7 @@ func (t *tally) mean() *float64 {
 // z95 is the 97.5% quantile of the normal distribution.
 const z95 = 1.959964
 
-// interval is the 95% interval of the mean, nil without enough rewards.
+// interval returns the 95% interval of the mean, or nil without enough rewards.
 func (t *tally) interval() (lower, upper *float64) {
 	n := float64(t.rewards)
 	if t.rewards == 0 || t.notBinary && t.rewards < 2 {
@@ -213,19 +214,19 @@ func (t *tally) interval() (lower, upper *float64) {
 		half = z95 / (1 + z95*z95/n) * math.Sqrt(mean*(1-mean)/n+z95*z95/(4*n*n))
 	}
 	low, high := centre-half, centre+half
-	if !t.notBinary { // but for rounding they are
+	if !t.notBinary { // rounding may exceed these bounds
 		low, high = max(low, 0), min(high, 1)
 	}
 	return &low, &high
 }
 
-// bucketOf is the bucket of a latency in seconds.
+// bucketOf returns the index of the bucket of a latency in seconds.
 func bucketOf(seconds float64) int {
 	at := int(math.Ceil(math.Log(max(seconds, shortest)/shortest) / math.Log(longer)))
 	return min(at, latencyBuckets-1)
 }
 
-// quantile is the upper end of the bucket that has a quantile of the latencies, in seconds.
+// quantile returns the upper end, in seconds, of the bucket that contains a quantile of the latencies.
 func (s *stepping) quantile(q float64) float64 {
 	left := int(math.Ceil(q * float64(s.decisions)))
 	for i, n := range s.latencies {
@@ -236,7 +237,7 @@ func (s *stepping) quantile(q float64) float64 {
 	return 0
 }
 
-// result is what there is now, with these arms.
+// result returns the present counts, for these arms.
 func (a *activity) result(arms []string, wait time.Duration, settled func(id string) (float32, bool)) *Activity {
 	a.mu.Lock()
 	defer a.mu.Unlock()

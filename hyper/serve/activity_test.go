@@ -66,7 +66,7 @@ func TestActivity(t *testing.T) {
 	}
 }
 
-// The interval of rewards that are not 0 and 1 is that of the normal distribution; one reward has none.
+// The interval of rewards other than 0 and 1 is the normal interval; one reward has none.
 func TestActivityInterval(t *testing.T) {
 	var some tally
 	some.reward(2)
@@ -83,7 +83,7 @@ func TestActivityInterval(t *testing.T) {
 	}
 }
 
-// What is remembered for rewards has a bound.
+// The number of decisions that are remembered for rewards is bounded.
 func TestActivityBound(t *testing.T) {
 	a := newActivity(time.Now)
 	for i := range mostRemembered + 10 {
@@ -99,7 +99,8 @@ func TestActivityBound(t *testing.T) {
 	}
 }
 
-// Silence counts as what the agent has learned from it, once; a reward that came counts at once.
+// A decision without a reward counts once, with the reward that the agent has learned from it. A reward that arrives
+// counts at once.
 func TestActivityOfSilence(t *testing.T) {
 	now := time.Unix(1_000_000_000, 0)
 	a := newActivity(func() time.Time { return now })

@@ -20,12 +20,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 )
 
-// Failure is the answer of a request that failed.
+// Failure is the answer to a request that failed.
 type Failure struct {
 	Error string `json:"error"`
 }
 
-// answer makes a handler of a function from a request's body to an answer.
+// answer returns the handler that decodes a request's body, calls f, and encodes the result.
 func answer[In, Out any](s *Server, name string, f func(context.Context, *In) (*Out, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		begun := time.Now()
@@ -45,7 +45,7 @@ func answer[In, Out any](s *Server, name string, f func(context.Context, *In) (*
 	}
 }
 
-// body reads a request. A struct{} needs no body.
+// body decodes the body of a request. If In is struct{}, the request needs no body.
 func body[In any](s *Server, w http.ResponseWriter, r *http.Request) (*In, error) {
 	in := new(In)
 	_, none := any(in).(*struct{})
@@ -67,15 +67,15 @@ func body[In any](s *Server, w http.ResponseWriter, r *http.Request) (*In, error
 	case err == nil:
 		return in, nil
 	case errors.Is(err, io.EOF):
-		err = errors.New("the request has no body: send a JSON object, as openapi.json says")
+		err = errors.New("the request has no body: send a JSON object, as openapi.json describes it")
 	case errors.Is(err, strconv.ErrRange):
 		return nil, refused{fmt.Errorf("%w; numbers must be between -1e18 and 1e18", err), http.StatusUnprocessableEntity}
 	}
-	return nil, bad("%w; openapi.json says what a request has", err)
+	return nil, bad("%w; openapi.json describes the request", err)
 }
 
-// checkType reports a body of another type than JSON. Pages of other sites may send those that forms have without
-// asking first (CORS).
+// checkType reports a body that is not JSON. Browsers let pages of other sites send the types of HTML forms without a
+// CORS preflight; this check keeps such requests out.
 func checkType(r *http.Request) error {
 	got := r.Header.Get("Content-Type")
 	if kind, _, err := mime.ParseMediaType(got); err == nil && kind == "application/json" {
@@ -85,7 +85,7 @@ func checkType(r *http.Request) error {
 		"got %.80q", got), http.StatusUnsupportedMediaType}
 }
 
-// refused is an error of the client's, with its HTTP status.
+// refused is an error of the client, with its HTTP status.
 type refused struct {
 	error
 	status int
@@ -95,7 +95,7 @@ func bad(format string, args ...any) error {
 	return refused{fmt.Errorf(format, args...), http.StatusBadRequest}
 }
 
-// statusOf is the HTTP status of an error.
+// statusOf returns the HTTP status of an error.
 func statusOf(err error) int {
 	var r refused
 	switch {
@@ -121,10 +121,11 @@ func fail(w http.ResponseWriter, status int, err error) { write(w, status, Failu
 func write(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client has gone, or has it
+	_ = json.NewEncoder(w).Encode(v) // an error means that the client has disconnected
 }
 
-// routes answers by a mux, and says in JSON what that says in plain text: 404, and 405 with the methods that there are.
+// routes serves a mux, and answers in JSON where the mux would answer in plain text: 404, and 405 with the allowed
+// methods.
 func (s *Server) routes(mux *http.ServeMux) http.Handler {
 	missing := s.guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		plain := header{}
@@ -135,7 +136,7 @@ func (s *Server) routes(mux *http.ServeMux) http.Handler {
 			fail(w, http.StatusMethodNotAllowed, fmt.Errorf("%.80s takes %s, got %.20s", r.URL.Path, allow, r.Method))
 			return
 		}
-		fail(w, http.StatusNotFound, fmt.Errorf("there is no %.80s; openapi.json has what there is", r.URL.Path))
+		fail(w, http.StatusNotFound, fmt.Errorf("there is no %.80s; openapi.json lists the paths", r.URL.Path))
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, pattern := mux.Handler(r); pattern != "" {
@@ -146,14 +147,14 @@ func (s *Server) routes(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// header keeps the header of an answer, and nothing else.
+// header is a http.ResponseWriter that keeps only the header.
 type header http.Header
 
 func (h header) Header() http.Header            { return http.Header(h) }
 func (h header) Write(text []byte) (int, error) { return len(text), nil }
 func (h header) WriteHeader(int)                {}
 
-// guard lets those in who have the token. Tokens are compared by their hashes, in a time that says nothing.
+// guard admits requests that send the token. It compares hashes of tokens in constant time.
 func (s *Server) guard(next http.Handler) http.Handler {
 	if s.options.Token == "" {
 		return next
@@ -171,7 +172,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// limited refuses requests beyond the Rate.
+// limited refuses requests that exceed the Rate.
 func (s *Server) limited(next http.Handler) http.Handler {
 	if s.limit == nil {
 		return next
@@ -193,7 +194,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 			if p := recover(); p != nil {
 				s.options.Log.Error("a request made the server panic", "path", r.URL.Path, "panic", p,
 					"stack", string(debug.Stack()))
-				fail(w, http.StatusInternalServerError, errors.New("the server failed; its log says more"))
+				fail(w, http.StatusInternalServerError, errors.New("the server failed; see its log"))
 			}
 		}()
 		next.ServeHTTP(w, r)

@@ -22,7 +22,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// three and four are agents of three arms in a context, and of one more, which begins like another.
+// three and four are agents of three arms in a context, and of one more arm, which begins like another.
 var (
 	three = Spec{Arms: []string{"a", "b", "c"}, Context: Features{Names: []string{"x"}}, Floor: 0.9,
 		Set: json.RawMessage(`{"waves": 20}`), Backend: backend.Go}
@@ -40,10 +40,10 @@ func with(s Spec, change func(*Spec)) Spec {
 	return s
 }
 
-// half is a Spec whose agent takes half of its actions at random, so that a short log tells of it.
+// half is a Spec whose agent takes half of its actions at random, so that a short log allows an estimate.
 func half(s *Spec) { s.Floor = 0.5 }
 
-// lives decides n times, and sends rewards: each arm has its own.
+// lives decides n times, and sends rewards; each arm has its own reward.
 func (c *client) lives(n int) {
 	c.t.Helper()
 	now, done := c.server.agent()
@@ -59,7 +59,7 @@ func (c *client) lives(n int) {
 	}
 }
 
-// believes are functions of some arms as the server believes in them now.
+// believes returns functions of some arms, from the server's present belief.
 func (c *client) believes(arms ...int) [][]float32 {
 	s := c.server.now.Snapshot()
 	defer s.Close()
@@ -72,7 +72,7 @@ func (c *client) believes(arms ...int) [][]float32 {
 	return must.M1(s.Sample(x, 20))
 }
 
-// again starts the server of a folder again, by a Spec.
+// again restarts the server of a folder with a Spec.
 func (c *client) again(spec Spec) *client {
 	c.t.Helper()
 	must.M(c.server.Close())
@@ -82,7 +82,7 @@ func (c *client) again(spec Spec) *client {
 	return &client{c.t, s, serveOn(c.t, s), c.router, c.token}
 }
 
-// asLogged compares the server with an agent that does all that its log says.
+// asLogged compares the server with an agent that replays its log.
 func (c *client) asLogged(made []string) {
 	c.t.Helper()
 	config := must.M1(c.server.now.spec.of(made).config())
@@ -108,7 +108,7 @@ func (c *client) asLogged(made []string) {
 	}
 }
 
-// copied copies files of a folder, or all of it.
+// copied copies some files of a folder, or all.
 func copied(from, to string, names ...string) {
 	if len(names) == 0 {
 		must.M(os.RemoveAll(to))
@@ -119,7 +119,7 @@ func copied(from, to string, names ...string) {
 	}
 }
 
-// serveOn serves a server at an address.
+// serveOn runs a server at an address.
 func serveOn(t *testing.T, s *Server) string {
 	h := httptest.NewServer(s.Handler())
 	t.Cleanup(h.Close)
@@ -133,8 +133,8 @@ func upTo(n int) (out []int) {
 	return out
 }
 
-// A running server gets another arm, while clients decide and reward: no request fails, and the agent is then the one
-// that its log tells of. Without clients, the others' beliefs are the same numbers before and after.
+// A running server gets another arm while clients decide and reward. No request fails, and the agent then equals the
+// agent from its log. Without clients, the beliefs about the other arms are the same numbers before and after.
 func TestServerAddsArm(t *testing.T) {
 	for name, spec := range map[string]Spec{"context": three, "alone": plain} {
 		t.Run(name, func(t *testing.T) {
@@ -195,8 +195,8 @@ func TestServerAddsArm(t *testing.T) {
 	}
 }
 
-// An arm that is like another begins with its belief; one that is taken away learns a late reward, and comes back with
-// what it knows, after a restart too. Names in another order are the same arms.
+// An arm that begins like another has its belief. An arm that is removed learns a late reward, and keeps its belief
+// when it comes back, even after a restart. Names in another order are the same arms.
 func TestServerArmsComeAndGo(t *testing.T) {
 	for name, spec := range map[string]Spec{"context": three, "alone": plain} {
 		t.Run(name, func(t *testing.T) {
@@ -278,8 +278,8 @@ func TestServerArmsComeAndGo(t *testing.T) {
 	}
 }
 
-// A learner that has no belief for each arm learns anew from the log where an arm comes; fewer arms, and other orders,
-// need none of that.
+// A learner without separate beliefs for arms learns anew from the log when an arm is added. Fewer arms, or another
+// order, do not need this.
 func TestServerArmsOfNetworks(t *testing.T) {
 	c := serving(t, Options{Spec: nets})
 	c.lives(30)
@@ -325,7 +325,7 @@ func TestServerArmsOfNetworks(t *testing.T) {
 	must.M(c.server.Close())
 }
 
-// Features come and go by learning anew from the log, in which they have the names of then.
+// Features are added and removed by learning anew from the log, where they have the names of that time.
 func TestServerFeaturesComeAndGo(t *testing.T) {
 	c := serving(t, Options{Spec: three})
 	c.lives(30)
@@ -367,7 +367,7 @@ func TestServerFeaturesComeAndGo(t *testing.T) {
 	must.M(c.server.Close())
 }
 
-// Features of actions come and go as those of contexts do.
+// Features of actions are added and removed like features of contexts.
 func TestServerActionFeatures(t *testing.T) {
 	c := serving(t, Options{Spec: items})
 	both := `{"context": {"age": 3}, "actions": [{"features": {"price": 1, "new": true}}, {"features": {"price": 2}}]}`
@@ -395,7 +395,7 @@ func TestServerActionFeatures(t *testing.T) {
 	}
 }
 
-// What cannot be has one error that says so, and the server goes on as it was.
+// An impossible change returns one error that says what is wrong, and the server is unchanged.
 func TestServerArmsRefused(t *testing.T) {
 	c := serving(t, Options{Spec: three})
 	n := serving(t, Options{Spec: nets, KeepLog: time.Nanosecond})
@@ -411,20 +411,20 @@ func TestServerArmsRefused(t *testing.T) {
 		want string
 	}{
 		{c, arms(three, map[string]string{"d": "q"}, "a", "b", "d"),
-			`like: arm "d" cannot begin like "q": want one of the arms that there have been, a, b, c`},
+			`like: arm "d" cannot begin like "q": want one of the arms that have existed, a, b, c`},
 		{c, arms(three, map[string]string{"d": "e"}, "a", "b", "d", "e"),
-			`like: arm "d" cannot begin like "e": want one of the arms that there have been, a, b, c`},
+			`like: arm "d" cannot begin like "e": want one of the arms that have existed, a, b, c`},
 		{c, arms(three, map[string]string{"b": "a"}, "a", "b"),
-			`like: arm "b" was there before, and goes on with what it has learned: leave it out of like, or give the arm ` +
+			`like: arm "b" existed before, and keeps what it has learned: leave it out of like, or give the arm ` +
 				`another name`},
 		{c, arms(three, map[string]string{"d": "a"}, "a", "b"),
 			`like: arm "d" is not in arms: leave it out of like, or add it to arms`},
 		{c, arms(three, map[string]string{"a": "a"}, "a", "b"), `like: arm "a" must begin like another arm, got "a"`},
-		{c, arms(three, nil, "a"), "arms must be two at least"},
+		{c, arms(three, nil, "a"), "arms must have at least two names"},
 		{c, arms(three, nil, "a", "a"), `arms must have different names, got "a" at place 1`},
 		{n, arms(nets, map[string]string{"d": "a"}, "a", "b", "c", "d"), `like must be left out: learner "ensemble" has no ` +
-			`belief of its own for each arm, and learns anew from the log where arms come`},
-		{n, arms(nets, nil, "a", "b", "c", "d"), "the agent must learn anew from the log to have other arms or features, " +
+			`separate belief for each arm, and learns anew from the log if arms are added`},
+		{n, arms(nets, nil, "a", "b", "c", "d"), "the agent must learn anew from the log to get other arms or features, " +
 			"and the log has dropped its records before record"},
 		{n, with(nets, func(s *Spec) { s.Context.Names = []string{"x", "y"} }), "and the log has dropped its records"},
 	} {
@@ -449,12 +449,12 @@ func TestServerArmsRefused(t *testing.T) {
 	}
 	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
 	if _, err := Evaluate(t.Context(), log, arms(three, nil, "a", "bb"), EvaluateOptions{}); err == nil ||
-		!strings.Contains(err.Error(), `arms must be of those that the log has, a, b, c; got "bb"`) {
+		!strings.Contains(err.Error(), `arms must be arms of the log, a, b, c; got "bb"`) {
 		t.Error(err)
 	}
 }
 
-// A server that ends between what a change writes goes on right, with the Spec of before or of after.
+// A server that ends between two writes of a change restarts correctly, with the Spec from before or after the change.
 func TestServerArmsCrash(t *testing.T) {
 	for _, spec := range []Spec{three, plain, nets} {
 		more := with(spec, func(s *Spec) { s.Arms = four.Arms })
@@ -511,7 +511,7 @@ func TestServerArmsCrash(t *testing.T) {
 	}
 }
 
-// Where the log has dropped the record of a change, the agent's file has the names.
+// If the log has dropped the record of a change, the agent's file has the names.
 func TestServerArmsOfTrimmedLog(t *testing.T) {
 	c := serving(t, Options{Spec: three, KeepLog: time.Nanosecond})
 	c.lives(20)
@@ -537,7 +537,7 @@ func TestServerArmsOfTrimmedLog(t *testing.T) {
 	must.M(c.server.Close())
 }
 
-// Servers that read follow the one that learns.
+// Servers that read follow the changes of the server that learns.
 func TestServerReadsArms(t *testing.T) {
 	for _, spec := range []Spec{three, plain, nets} {
 		c := serving(t, Options{Spec: spec})
@@ -565,14 +565,14 @@ func TestServerReadsArms(t *testing.T) {
 		if d := r.decide(request); len(d["probabilities"].([]any)) != 2 {
 			t.Error(d)
 		}
-		must.M(r.server.readAgain())
+		must.M(r.server.openSnapshot())
 		if d := r.decide(request); len(d["probabilities"].([]any)) != 2 {
 			t.Error(d)
 		}
 	}
 }
 
-// A log in which nothing has changed has no records of a later version: programs of before read it.
+// A log without changes has no records of a later version: older programs can read it.
 func TestServerLogUnchanged(t *testing.T) {
 	c := serving(t, Options{Spec: three})
 	c.lives(20)

@@ -7,42 +7,44 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// Calibration tells how well the agent foretold the last rewards, before it learned from any of them: see
-// agent.Calibration. Of a calibrated agent the tenths are alike, and the other two about 0.
+// Calibration says how well the agent predicted the last rewards, before it learned from any of them: see
+// agent.Calibration. For a calibrated agent, the Tenths are about equal, and Surprise and Joint are about 0.
 type Calibration struct {
-	Rewards int `json:"rewards"` // that the numbers are of: the last, at most 1,000
-	// Tenths are how many rewards fell into each tenth of what was foretold, the lowest first.
+	Rewards int `json:"rewards"` // number of last rewards that were compared, at most 1,000
+	// Tenths has the number of rewards in each tenth of the predicted distribution, the lowest first.
 	Tenths [10]int `json:"tenths"`
-	// Surprise is how much less likely a reward was than the agent expects of what it foretells, in nats; Joint how much
-	// more two rewards in a row were so together than expected.
+	// Surprise is how much less likely a reward was than the agent expects, in nats. Joint is how much more likely two
+	// consecutive rewards were together than the agent expects, in nats.
 	Surprise float64 `json:"surprise"`
 	Joint    float64 `json:"joint"`
 }
 
-// calibrating foretells groups of decisions: each by what the agent believed before the first of them.
+// calibrating compares the rewards of groups of decisions with the agent's belief before the first decision of the
+// group.
 type calibrating struct {
 	mu    sync.Mutex
-	group *group    // that is being filled, or waits for rewards
-	rest  time.Time // no group begins before
+	group *group    // the group that is filled, or waits for rewards; nil if there is none
+	rest  time.Time // no group begins before this time
 	ring  [100]agent.Calibration
 	next  int
 
-	working sync.WaitGroup // groups that are foretold
+	working sync.WaitGroup // groups that are being compared
 }
 
-// group are decisions in a row.
+// group is a number of consecutive decisions.
 type group struct {
 	of      *agent.Agent
 	belief  *agent.Snapshot
 	ids     []string
 	x       [][]float32
 	rewards map[string]float32
-	age     int       // decisions since the first
-	until   time.Time // when all are settled, where decisions wait for that; else zero
+	age     int       // number of decisions since the first
+	until   time.Time // time at which all are settled; zero if decisions do not wait
 }
 
-// The decisions of a group, how many decisions it waits for their rewards, the time to the next, which keeps the work
-// small beside that of the requests, and the time that settling may take.
+// inGroup is the number of decisions of a group. patience is the number of decisions for which it waits for rewards.
+// between is the time until the next group begins, so that calibration takes little time compared to the requests.
+// settling is the time that settling may take.
 const (
 	inGroup  = 10
 	patience = 1000
@@ -50,8 +52,8 @@ const (
 	settling = time.Second
 )
 
-// decided adds a decision to the group, or begins one. wait is how long decisions wait until they are settled, or 0.
-// What is deferred may never be shown, and is in no group.
+// decided adds a decision to the group, or begins a group. wait is the time until decisions are settled, or 0. A
+// deferred decision may never be shown, and joins no group.
 func (c *calibrating) decided(a *agent.Agent, m agent.Menu, d agent.Decision, wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +95,7 @@ func (c *calibrating) rewarded(id string, y float32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g := c.group
-	if g == nil || !g.until.IsZero() { // what they are settled with is asked for when all are
+	if g == nil || !g.until.IsZero() { // close asks for the settlements later
 		return
 	}
 	for _, own := range g.ids {
@@ -106,7 +108,7 @@ func (c *calibrating) rewarded(id string, y float32) {
 	}
 }
 
-// drop forgets the group.
+// drop removes the group.
 func (c *calibrating) drop() {
 	if c.group != nil {
 		c.group.belief.Close()
@@ -114,7 +116,7 @@ func (c *calibrating) drop() {
 	}
 }
 
-// end forgets the group, and waits for those that are foretold.
+// end removes the group, and waits for the groups that are being compared.
 func (c *calibrating) end() {
 	c.mu.Lock()
 	c.drop()
@@ -122,7 +124,7 @@ func (c *calibrating) end() {
 	c.working.Wait()
 }
 
-// close compares the group's rewards with what was foretold, beside the requests.
+// close compares the group's rewards with the predictions, in a goroutine.
 func (c *calibrating) close() {
 	g := c.group
 	c.group, c.rest = nil, time.Now().Add(between)
@@ -153,7 +155,7 @@ func (c *calibrating) close() {
 	})
 }
 
-// result is nil where nothing has been foretold yet.
+// result returns nil before the first comparison.
 func (c *calibrating) result() *Calibration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

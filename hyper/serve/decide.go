@@ -13,34 +13,35 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// Request is what /v1/decide asks: among which actions, in which context.
+// Request is the body of /v1/decide: the actions to choose from, and the context.
 type Request struct {
-	// Context are features by name; those left out are 0. It must be there, be it empty, where the agent knows names.
+	// Context has features by name; missing features are 0. If the agent's Spec names features of the context, Context
+	// must be present, even if it is empty.
 	Context map[string]any `json:"context,omitzero"`
-	// Arms are those there are, where the agent has arms; none is all of them.
+	// Arms lists the arms to choose from, for an agent of arms; nil means all arms.
 	Arms []string `json:"arms,omitempty"`
-	// Actions are those there are, where actions have features.
+	// Actions lists the actions to choose from, for an agent of actions with features.
 	Actions []Action `json:"actions,omitempty"`
-	// Deferred says that the decision is shown later, or never, which /v1/shown is told.
+	// Deferred marks a decision that is shown later, or never. /v1/shown then reports that it is shown.
 	Deferred bool `json:"deferred,omitempty"`
-	// List is the number of places of a list, which as many actions are chosen for; 0 is one action and no list.
+	// List is the number of places of a list; one action is chosen for each place. 0 asks for one action and no list.
 	List int `json:"list,omitempty"`
 }
 
-// Action is an action by its features. ID is the client's own name for it, which the answer repeats.
+// Action is an action given by its features. ID is the client's own name for it; the answer repeats it.
 type Action struct {
 	ID       string         `json:"id,omitempty"`
 	Features map[string]any `json:"features"`
 }
 
-// Answer is the decision.
+// Answer is the answer of /v1/decide.
 type Answer struct {
-	ID            string    `json:"id"`     // names the decision in a Reward; "" where the server only reads
-	Action        int       `json:"action"` // the place of the action among those of the request
+	ID            string    `json:"id"`     // names the decision in a Reward; "" if the server only reads
+	Action        int       `json:"action"` // index of the action in the request
 	Name          string    `json:"name,omitempty"`
 	Probability   float32   `json:"probability"`
-	Probabilities []float32 `json:"probabilities"`  // of all actions of the request; 0 for those before it in the list
-	List          []Answer  `json:"list,omitempty"` // one for each place, the first of which is this one
+	Probabilities []float32 `json:"probabilities"`  // of all actions; 0 for earlier places of the list
+	List          []Answer  `json:"list,omitempty"` // one answer for each place; the first is the answer itself
 }
 
 func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
@@ -100,21 +101,21 @@ func (s *Server) decided(a served, m agent.Menu, d agent.Decision, name string, 
 	}
 }
 
-// checkContext reports a request that lacks a context of which the agent knows names: one that was forgotten must not
-// pass for one in which all is 0.
+// checkContext reports a request without a context, if the Spec names features of the context. A forgotten context must
+// not count as a context in which all features are 0.
 func checkContext(spec Spec, r *Request) error {
 	if r.Context != nil || len(spec.Context.Names) == 0 {
 		return nil
 	}
-	return fmt.Errorf("context is missing: its features are %.200s; {} is one in which all are 0",
+	return fmt.Errorf("context is missing: its features are %.200s; {} is a context in which all are 0",
 		strings.Join(spec.Context.Names, ", "))
 }
 
-// menu is what the agent chooses from, at most a number of actions, with the names of the actions.
+// menu returns the agent's menu of a request with at most most actions, and the names of the actions.
 func menu(of served, r *Request, most int) (m agent.Menu, names []string, err error) {
 	spec := of.spec
 	if n := max(len(r.Actions), len(r.Arms)); n > most {
-		return m, nil, fmt.Errorf("a decision is among %d actions at most, got %d; send less, or start hyper serve with "+
+		return m, nil, fmt.Errorf("a decision may have at most %d actions, got %d; send fewer, or start hyper serve with "+
 			"--max-actions", most, n)
 	}
 	context, err := spec.Context.names().Numbers(r.Context)
@@ -128,11 +129,11 @@ func menu(of served, r *Request, most int) (m agent.Menu, names []string, err er
 		return of.withArms(m, r)
 	}
 	if len(r.Arms) > 0 || len(r.Actions) == 0 {
-		return m, nil, errors.New("actions must be given, each by its features, and no arms")
+		return m, nil, errors.New("actions must be given, each by its features, and arms left out")
 	}
 	for i, a := range r.Actions {
 		if a.Features == nil {
-			return m, nil, fmt.Errorf("actions[%d].features is missing; {} are features that are all 0", i)
+			return m, nil, fmt.Errorf("actions[%d].features is missing; {} means that all features are 0", i)
 		}
 		x, err := spec.Action.names().Numbers(a.Features)
 		if err != nil {
@@ -148,16 +149,16 @@ func (a served) withArms(m agent.Menu, r *Request) (agent.Menu, []string, error)
 	all := a.spec.Arms
 	if len(r.Actions) > 0 {
 		return m, nil, errors.New("actions must be left out: the agent chooses among arms, which have no features; " +
-			"give arms, or nothing for all")
+			"give arms, or leave arms out for all")
 	}
 	switch {
 	case r.Arms == nil && a.whole:
 		return m, all, nil
 	case r.Arms == nil:
 		m.Arms = slices.Clone(a.places)
-		return a.alone(m), all, nil
+		return a.armsAsActions(m), all, nil
 	case len(r.Arms) == 0:
-		return m, nil, errors.New("arms must have one at least, or be left out for all")
+		return m, nil, errors.New("arms must have at least one arm, or be left out for all")
 	}
 	for i, name := range r.Arms {
 		at := slices.Index(all, name)
@@ -170,11 +171,11 @@ func (a served) withArms(m agent.Menu, r *Request) (agent.Menu, []string, error)
 		}
 		m.Arms = append(m.Arms, a.places[at])
 	}
-	return a.alone(m), r.Arms, nil
+	return a.armsAsActions(m), r.Arms, nil
 }
 
-// alone is the menu of arms without a context, which are inputs themselves.
-func (a served) alone(m agent.Menu) agent.Menu {
+// armsAsActions moves the arms of a menu without a context to its actions.
+func (a served) armsAsActions(m agent.Menu) agent.Menu {
 	if m.Context == nil {
 		for _, at := range m.Arms {
 			m.Actions = append(m.Actions, []float32{float32(at)})

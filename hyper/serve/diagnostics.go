@@ -9,34 +9,34 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// Diagnostics are what the agent believes about the last decisions, by functions drawn from its belief now.
+// Diagnostics describes the agent's present belief about its last decisions, estimated by functions drawn from the
+// belief.
 type Diagnostics struct {
-	Decisions int `json:"decisions"` // of the last ones, at most 64, that the numbers below are of
-	Functions int `json:"functions"` // drawn
-	// Regret is the mean over functions of the best value of a decision's actions less the value of the action taken:
-	// what the agent believes that the decisions cost, in units of rewards.
+	Decisions int `json:"decisions"` // number of last decisions that the fields below describe, at most 64
+	Functions int `json:"functions"` // number of functions drawn
+	// Regret is the mean, over functions and decisions, of the value of the best action minus the value of the action
+	// taken: the agent's estimate of the cost of a decision, in units of rewards.
 	Regret float64 `json:"regret"`
-	// Exploring is the share of decisions that did not take the action of the best mean.
+	// Exploring is the share of decisions that did not take the action with the best mean.
 	Exploring float64 `json:"exploring"`
-	// Distinct is how many of the functions differ in the actions that they would take.
+	// Distinct is the number of functions that differ in the actions they would take.
 	Distinct int `json:"distinct"`
-	// Spread is the standard deviation over functions of an action's value, the root mean square over actions; at 0 the
-	// belief has collapsed, and explores no more.
+	// Spread is the standard deviation of an action's value over functions, as a root mean square over actions. At 0
+	// the belief has collapsed, and no longer explores.
 	Spread float64 `json:"spread"`
-	// Drift is how far training has moved the parameters: see agent.Agent.Drift.
+	// Drift is the distance that training has moved the parameters: see agent.Agent.Drift.
 	Drift float64 `json:"drift"`
-	// Alarms are those of the test of changes, and Evidence is how far it is to the next: its statistic, over the number
-	// that is an alarm.
+	// Alarms counts the alarms of the test of change. Evidence is its statistic divided by Run: at 1 it is an alarm.
 	Alarms   int     `json:"alarms"`
 	Evidence float64 `json:"evidence"`
-	// Calibration is missing until some rewards have been foretold.
+	// Calibration is missing until some rewards have been compared with predictions.
 	Calibration *Calibration `json:"calibration,omitempty"`
 }
 
-// functions is how many Diagnostics draw.
+// functions is the number of functions that Diagnostics draws.
 const functions = 64
 
-// recent are the last decisions.
+// recent holds the last decisions.
 type recent struct {
 	mu   sync.Mutex
 	ring [64]struct {
@@ -54,14 +54,14 @@ func (r *recent) decided(m agent.Menu, d agent.Decision) {
 	r.next++
 }
 
-// forget forgets them: they were of another agent.
+// forget removes the decisions, which another agent made.
 func (r *recent) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.next = 0
 }
 
-// all are the menus and actions taken.
+// all returns the menus and the actions taken.
 func (r *recent) all() (menus []agent.Menu, actions []int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *Server) diagnostics(context.Context, *struct{}) (*Diagnostics, error) {
 	return out, nil
 }
 
-// valuesOf are those of functions at the actions of a menu, [functions][actions].
+// valuesOf returns the values of functions at the actions of a menu, [functions][actions].
 func valuesOf(a served, belief *agent.Snapshot, m agent.Menu) ([][]float32, error) {
 	x, err := a.Inputs(m)
 	if err != nil {
@@ -130,7 +130,7 @@ func valuesOf(a served, belief *agent.Snapshot, m agent.Menu) ([][]float32, erro
 	return belief.Sample(x, functions)
 }
 
-// highest is the place of the largest number, the first of equal ones.
+// highest returns the index of the largest number, the first of equal ones.
 func highest[T float32 | float64](v []T) (at int) {
 	for i := range v {
 		if v[i] > v[at] {

@@ -14,34 +14,35 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// Evaluation is how an agent would have done on the decisions of another's log.
+// Evaluation estimates how well an agent would have done on the decisions of another agent's log.
 type Evaluation struct {
-	Decisions  int         `json:"decisions"`  // of the log
-	Rewarded   int         `json:"rewarded"`   // of these, with a reward, or settled with a default
-	LearnedOf  int         `json:"learned_of"` // the first decisions, whose rewards the agent has learned from
-	Evaluated  int         `json:"evaluated"`  // of the others, those with a reward
+	Decisions  int         `json:"decisions"`  // number of decisions in the log
+	Rewarded   int         `json:"rewarded"`   // number of decisions with a reward, or settled with a default
+	LearnedOf  int         `json:"learned_of"` // number of first decisions from which the agent has learned
+	Evaluated  int         `json:"evaluated"`  // number of the other decisions that have a reward
 	Estimators []Estimated `json:"estimators"`
 }
 
-// Estimated is the mean reward of a decision by one estimator, or why there is none.
+// Estimated is the mean reward of a decision by one estimator, or the reason why there is no estimate.
 type Estimated struct {
-	Name          string  `json:"name"` // the first is the log itself: what its agent had
+	Name          string  `json:"name"` // of the estimator; the first is "the log itself"
 	Value         float64 `json:"value"`
-	Lower         float64 `json:"lower"` // of the interval
-	Upper         float64 `json:"upper"`
+	Lower         float64 `json:"lower"` // lower end of the interval
+	Upper         float64 `json:"upper"` // upper end of the interval
 	EffectiveSize float64 `json:"effective_size"`
 	Refused       string  `json:"refused,omitempty"`
 }
 
-// EvaluateOptions say how an agent is evaluated. Zeros are defaults.
+// EvaluateOptions configure Evaluate. Zero values mean defaults.
 type EvaluateOptions struct {
-	// Learn is the share of the decisions, the first ones, that the agent learns from before it is evaluated on the
-	// others, where it learns no more; 0 is 0.5.
+	// Learn is the share of the decisions, the first ones, from which the agent learns. It is evaluated on the others,
+	// and does not learn from them. 0 means 0.5.
 	Learn float64
-	// Missing is the reward of a decision that got none, and was not settled with a default; nil leaves these out, and
-	// the estimates are of the others. A deferred decision that was never shown is left out in any case.
+	// Missing is the reward of a decision that got none and was not settled with a default. nil leaves these decisions
+	// out, so that the estimates describe the others. A deferred decision that was never shown is always left out.
 	Missing *float64
-	// Functions are drawn from the belief for the reward model of the doubly robust estimators; 0 is 64.
+	// Functions is the number of functions drawn from the belief for the reward model of the doubly robust estimators;
+	// 0 means 64.
 	Functions int
 	Offpolicy offpolicy.Options
 }
@@ -52,22 +53,23 @@ func (o EvaluateOptions) withDefaults() EvaluateOptions {
 	return o
 }
 
-// Evaluate tells from the log of one agent how another, of a Spec, would have done: see package offpolicy. A decision
-// is among the arms that there were then; the Spec may name them in another order, and other features (see [Replay]).
+// Evaluate estimates from the log of one agent how well another agent, given by a Spec, would have done: see package
+// offpolicy. A decision chooses among the arms at its time. The Spec may name arms in another order, and may have other
+// features (see [Replay]).
 //
-// The error is that of Replay, or of options; what a log does not allow is in Estimated.Refused, with what to do in the
-// words of `hyper evaluate`.
+// The error is an error of Replay, or of options. If the log does not allow an estimate, Estimated.Refused gives the
+// reason, and advice in the terms of `hyper evaluate`.
 func Evaluate(ctx context.Context, log *Log, spec Spec, o EvaluateOptions) (*Evaluation, error) {
 	o = o.withDefaults()
 	if !(o.Learn > 0 && o.Learn < 1) {
 		return nil, fmt.Errorf("the share of decisions to learn from must be between 0 and 1, got %v", o.Learn)
 	}
 	if o.Functions < 1 {
-		return nil, fmt.Errorf("the functions of the reward model must be 1 at least, got %d", o.Functions)
+		return nil, fmt.Errorf("the number of functions of the reward model must be at least 1, got %d", o.Functions)
 	}
 	for _, name := range spec.Arms {
 		if !slices.Contains(log.arms, name) {
-			return nil, fmt.Errorf("arms must be of those that the log has, %.200s; got %.40q%s",
+			return nil, fmt.Errorf("arms must be arms of the log, %.200s; got %.40q%s",
 				strings.Join(log.arms, ", "), name, nearest.Hint(name, log.arms))
 		}
 	}
@@ -77,14 +79,14 @@ func Evaluate(ctx context.Context, log *Log, spec Spec, o EvaluateOptions) (*Eva
 	}
 	out := &Evaluation{Decisions: len(decided), Rewarded: len(rewards), LearnedOf: int(o.Learn * float64(len(decided)))}
 	if len(decided) < 2 {
-		return nil, fmt.Errorf("an evaluation needs two decisions at least, and the log has %d", len(decided))
+		return nil, fmt.Errorf("an evaluation needs at least two decisions, and the log has %d", len(decided))
 	}
 	split := decided[out.LearnedOf]
 	c, err := spec.Config()
 	if err != nil {
 		return nil, err
 	}
-	a, err := log.taught(ctx, spec, split)
+	a, err := log.trainedAgent(ctx, spec, split)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func Evaluate(ctx context.Context, log *Log, spec Spec, o EvaluateOptions) (*Eva
 	return out, out.estimate(target, own, o.Offpolicy)
 }
 
-// estimate fills in what the estimators say of the agent and of the log itself.
+// estimate sets the estimates of the agent and of the log itself.
 func (e *Evaluation) estimate(target, own []offpolicy.Sample, o offpolicy.Options) error {
 	itself, err := estimated("the log itself", own, offpolicy.IPS{}, o)
 	e.Estimators = []Estimated{itself}
@@ -131,8 +133,8 @@ func (e *Evaluation) estimate(target, own []offpolicy.Sample, o offpolicy.Option
 	return err
 }
 
-// outcomes are the rewards of decisions by ID, the last where they were corrected, the decisions that were never shown,
-// and the record numbers of all.
+// outcomes returns the rewards of decisions by ID (the corrected rewards, if there are any), the deferred decisions
+// that were never shown, and the record numbers of all decisions.
 func outcomes(records Records) (rewards map[string]float64, hidden map[string]bool, decided []uint64, err error) {
 	rewards, hidden = map[string]float64{}, map[string]bool{}
 	for r, err := range records {
@@ -145,7 +147,7 @@ func outcomes(records Records) (rewards map[string]float64, hidden map[string]bo
 			continue
 		}
 		id := r.ID()
-		if _, there := hidden[id]; !there { // of a decision that the log has dropped
+		if _, there := hidden[id]; !there { // the log has dropped the decision
 			continue
 		}
 		hidden[id] = false
@@ -159,7 +161,8 @@ func outcomes(records Records) (rewards map[string]float64, hidden map[string]bo
 	return rewards, hidden, decided, nil
 }
 
-// sampled is a decision of the log with what the agent would have done, and with what the log's own did.
+// sampled returns a decision of the log as two samples: with the agent as the target, and with the log's own policy as
+// the target.
 func sampled(ctx context.Context, a *agent.Agent, d *journal.Decision, y float64, functions int) (
 	target, own offpolicy.Sample, err error) {
 	m := menuOf(a, d)
@@ -181,7 +184,7 @@ func sampled(ctx context.Context, a *agent.Agent, d *journal.Decision, y float64
 			means[i] += v / float32(functions)
 		}
 	}
-	if len(d.Probabilities) < len(means) { // a file has that of the action taken: see FileLog
+	if len(d.Probabilities) < len(means) { // a file may have only the probability of the action taken: see FileLog
 		logged := d.Probabilities[0]
 		if target, err = offpolicy.NewPartial(d.Action, y, logged, would.Probabilities, means); err != nil {
 			return target, own, err
@@ -201,8 +204,8 @@ func sampled(ctx context.Context, a *agent.Agent, d *journal.Decision, y float64
 	return target, own, err
 }
 
-// menuOf is the menu of a decision of the log: one that names no arms is among the first ones, which may not be all
-// that the agent has.
+// menuOf returns the menu of a decision of the log. A decision that names no arms chose among the first arms; the agent
+// may have more arms now.
 func menuOf(a *agent.Agent, d *journal.Decision) agent.Menu {
 	m := agent.Menu{Context: d.Context, Actions: d.Actions, Arms: d.Arms}
 	n, set := len(d.Probabilities), a.Arms()
@@ -219,17 +222,17 @@ func menuOf(a *agent.Agent, d *journal.Decision) agent.Menu {
 	return m
 }
 
-// advice says what to do where a log does not allow an estimate.
+// advice says what to do if a log does not allow an estimate.
 var advice = map[error]string{
 	offpolicy.ErrNoOverlap: "let the agent that writes the log take every action at times, by floor in its file, or " +
-		"evaluate an agent that takes only what it may take",
+		"evaluate an agent that takes only actions of the log's agent",
 	offpolicy.ErrTooFew: "log more decisions, evaluate on more of them by a smaller --learn, or evaluate an agent that " +
-		"is nearer to the one that wrote the log",
-	offpolicy.ErrMeanWeight: "where some actions lack rewards more often than others, give these decisions one by " +
+		"is nearer to the agent that wrote the log",
+	offpolicy.ErrMeanWeight: "if some actions lack rewards more often than others, give decisions without a reward one by " +
 		"--missing",
 }
 
-// estimated is an estimate, or why there is none. The error is that of options.
+// estimated returns an estimate, or the reason why there is none. The error is an error of options.
 func estimated(name string, samples []offpolicy.Sample, e offpolicy.Estimator, o offpolicy.Options) (Estimated, error) {
 	v, err := offpolicy.Evaluate(samples, e, o)
 	if r := new(offpolicy.Refusal); errors.As(err, &r) {

@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/serve"
 )
 
-// A client: it asks which page a visitor is to see, and sends what came of it.
+// A client asks which page to show to a visitor, and sends the reward.
 func Example() {
 	dir := must.M1(os.MkdirTemp("", "agent"))
 	defer os.RemoveAll(dir)
@@ -34,7 +34,7 @@ func Example() {
 	// 1
 }
 
-// post sends a value as JSON, and reads the answer.
+// post sends a value as JSON, and decodes the answer.
 func post(url string, in, out any) {
 	r := must.M1(http.Post(url, "application/json", bytes.NewReader(must.M1(json.Marshal(in)))))
 	defer r.Body.Close()

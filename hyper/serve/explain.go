@@ -13,33 +13,33 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// Explained is the answer of /v1/explain: what the agent believes of each action of a request, and which features make
-// it so.
+// Explained is the answer of /v1/explain: the agent's belief about each action of a request, and the effects of its
+// features.
 type Explained struct {
 	Actions []ExplainedAction `json:"actions"`
 }
 
-// ExplainedAction is what the agent believes of the mean reward of an action.
+// ExplainedAction is the agent's belief about the mean reward of an action.
 type ExplainedAction struct {
-	Action  int      `json:"action"` // its place among those of the request
+	Action  int      `json:"action"` // index of the action in the request
 	Name    string   `json:"name,omitempty"`
 	Mean    float64  `json:"mean"`
-	SD      float64  `json:"sd"` // how sure the agent is of the mean
+	SD      float64  `json:"sd"` // standard deviation of the mean over the belief
 	Effects []Effect `json:"effects"`
 }
 
-// Effect is how much more the mean reward is than if a feature were as it is on average.
+// Effect is the change of the mean reward when a feature takes its present value instead of its average.
 type Effect struct {
-	Of     string  `json:"of"` // context or action
+	Of     string  `json:"of"` // "context" or "action"
 	Name   string  `json:"name"`
 	Effect float64 `json:"effect"`
 	SD     float64 `json:"sd"`
 }
 
-// mostEffects is how many features of an action are told, the largest effects first.
+// mostEffects is the largest number of effects reported for an action; the largest effects come first.
 const mostEffects = 20
 
-// explanations is how many functions an explanation is from.
+// explanations is the number of functions from which an explanation is computed.
 const explanations = 256
 
 func (s *Server) explain(ctx context.Context, r *Request) (*Explained, error) {
@@ -84,7 +84,7 @@ func (s *Server) explain(ctx context.Context, r *Request) (*Explained, error) {
 	return out, nil
 }
 
-// placesOf names the numbers of features: those that share a bucket are named together.
+// placesOf returns a function that names a feature by its number. Features that share a bucket are named together.
 func placesOf(n agent.Names, features map[string]any) func(number int) string {
 	shared := map[int][]string{}
 	for _, name := range slices.Sorted(maps.Keys(features)) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A list has a decision for each place, whose rewards teach on their own; the first place is the answer itself.
+// A list has a decision for each place, with its own rewards. The first place is the answer itself.
 func TestServerLists(t *testing.T) {
 	spec := pages
 	spec.Arms = []string{"a", "b", "c", "d"}
@@ -41,7 +41,7 @@ func TestServerLists(t *testing.T) {
 	}
 }
 
-// /v1/explain names the feature that decides, also one that is hashed, or of an action; it decides nothing.
+// /v1/explain names the feature that matters, even if it is hashed or belongs to an action. It makes no decision.
 func TestServerExplains(t *testing.T) {
 	spec := pages
 	spec.Context.Buckets = 4

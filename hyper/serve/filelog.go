@@ -12,16 +12,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/lines"
 )
 
-// FileLog returns the records of a log that a file has: decisions of another policy, each with its reward. So an agent
-// can begin with what was seen before it came, and can be compared with what there was before.
+// FileLog returns the log in a file: decisions of another policy, each with its reward. An agent can learn from it
+// before it starts, and can be compared with the other policy.
 //
-// A file that ends in .csv has the columns arm, reward and, if they are known, probability, with which the policy took
-// the arm, and weight; every other column is a feature of the context, and an empty cell is one that is missing. One
-// that ends in .jsonl has on each line an object as /v1/decide takes it, with what was taken: arm, or action for its
-// place, and probability or probabilities, and with what came of it: reward and weight.
+// A file that ends in .csv has the columns arm and reward. It may have the columns probability, the probability with
+// which the policy took the arm, and weight. Every other column is a feature of the context; an empty cell means a
+// missing feature. A file that ends in .jsonl has an object on each line, as /v1/decide takes it, with these additional
+// fields: the action taken (arm, or action with its index), probability or probabilities, reward and weight.
 //
-// weighed says that probabilities are needed, as for [Evaluate]. A row without a reward has the default of the Spec's
-// reward, if there is one. The number of a record is its line. An error names the line.
+// weighed requires probabilities, as [Evaluate] does. A row without a reward gets the default of the Spec's reward, if
+// there is one. The number of a record is its line. An error names the line.
 func FileLog(path string, spec Spec, weighed bool) Records {
 	form := lines.Form[loggedRow, loggedRecord]{
 		Columns: func(names []string) (func([]string) (loggedRow, error), error) {
@@ -32,7 +32,7 @@ func FileLog(path string, spec Spec, weighed bool) Records {
 	return recordsOf(form.Each(path))
 }
 
-// loggedRow is a decision of another policy, with its reward, as a file has it.
+// loggedRow is a row of a file: a decision of another policy with its reward.
 type loggedRow struct {
 	Context       map[string]any `json:"context,omitzero"`
 	Arms          []string       `json:"arms,omitempty"`
@@ -45,14 +45,14 @@ type loggedRow struct {
 	Weight        *float32       `json:"weight,omitempty"`
 }
 
-// loggedRecord is what a log has of a loggedRow.
+// loggedRecord is a loggedRow as a log stores it.
 type loggedRecord struct {
 	line     uint64
 	decision journal.Decision
-	feedback *journal.Feedback // nil where there is no reward
+	feedback *journal.Feedback // nil without a reward
 }
 
-// recordsOf gives decisions their IDs.
+// recordsOf converts rows to records, and gives the decisions IDs.
 func recordsOf(rows iter.Seq2[loggedRecord, error]) Records {
 	return func(yield func(journal.Record, error) bool) {
 		decisions := 0
@@ -77,10 +77,10 @@ func recordsOf(rows iter.Seq2[loggedRecord, error]) Records {
 	}
 }
 
-// mostLogged is how many actions a decision of a file may have.
+// mostLogged is the largest number of actions of a decision in a file.
 const mostLogged = 100_000
 
-// record is what a log has of a row.
+// record converts a row to a record.
 func (r loggedRow) record(line uint64, spec Spec, weighed bool) (out loggedRecord, err error) {
 	if r.Arms == nil {
 		r.Arms = spec.Arms
@@ -108,7 +108,8 @@ func (r loggedRow) record(line uint64, spec Spec, weighed bool) (out loggedRecor
 	return out, err
 }
 
-// feedback is what came of the decision; nil is nothing.
+// feedback returns the reward of the decision. silence is the reward of a row without one; if it is nil, such a row has
+// no feedback.
 func (r loggedRow) feedback(silence *float32) (*journal.Feedback, error) {
 	f := journal.Feedback{Weight: 1}
 	switch {
@@ -131,56 +132,57 @@ func (r loggedRow) feedback(silence *float32) (*journal.Feedback, error) {
 	return &f, nil
 }
 
-// taken is the place of the action that was taken.
+// taken returns the index of the action that was taken.
 func (r loggedRow) taken(names []string) (int, error) {
 	switch {
 	case r.Arm != "" && r.Action != nil:
-		return 0, errors.New("arm and action exclude each other: give the arm's name, or the place of the action")
+		return 0, errors.New("arm and action exclude each other: give the arm's name, or the index of the action")
 	case r.Arm != "": // an arm's name, or the client's name for an action
 		at := slices.Index(names, r.Arm)
 		if at < 0 {
-			return 0, fmt.Errorf("arm %.40q is none of those there are: %.200s", r.Arm, strings.Join(names, ", "))
+			return 0, fmt.Errorf("unknown arm %.40q; the arms are %.200s", r.Arm, strings.Join(names, ", "))
 		}
 		return at, nil
 	case r.Action == nil:
-		return 0, errors.New("arm is missing, or action: which one was taken?")
+		return 0, errors.New("arm or action is missing: it names the action that was taken")
 	case *r.Action < 0 || *r.Action >= len(names):
 		return 0, fmt.Errorf("action must be from 0 to %d, got %d", len(names)-1, *r.Action)
 	}
 	return *r.Action, nil
 }
 
-// probabilities are those of all actions, that of the action alone, or none.
+// probabilities returns the probabilities of all actions, only the probability of the action taken, or none.
 func (r loggedRow) probabilities(action, actions int, needed bool) ([]float32, error) {
 	all := r.Probabilities
 	switch {
 	case r.Probability != nil && all != nil:
-		return nil, errors.New("probability and probabilities exclude each other: give that of the action taken, or all")
+		return nil, errors.New("probability and probabilities exclude each other: give one for the action taken, or one for each action")
 	case r.Probability != nil:
 		all = []float32{*r.Probability}
 	case all == nil && needed:
-		return nil, errors.New("probability is missing, with which the policy took the action: an evaluation weighs by it")
+		return nil, errors.New("probability is missing: an evaluation needs the probability with which the policy took the action")
 	case all != nil && len(all) != actions:
 		return nil, fmt.Errorf("probabilities must be one for each of %d actions, got %d", actions, len(all))
 	}
 	for i, p := range all {
 		if taken := i == action || len(all) == 1; !(p >= 0 && p <= 1) || taken && p == 0 {
-			return nil, fmt.Errorf("a probability must be from 0 to 1, and above 0 for what was taken, got %v", p)
+			return nil, fmt.Errorf("a probability must be from 0 to 1, and above 0 for the action taken, got %v", p)
 		}
 	}
 	return all, nil
 }
 
-// loggedColumns reads CSV: the columns that are none of a loggedRow's are features of the context.
+// loggedColumns returns the parser of the rows of a CSV file. A column that is not a field of a loggedRow is a feature
+// of the context.
 func loggedColumns(names []string, spec Spec, weighed bool) (func(cells []string) (loggedRow, error), error) {
 	switch {
 	case len(spec.Arms) == 0:
-		return nil, errors.New("CSV is for agents with arms: give a file .jsonl where actions have features")
+		return nil, errors.New("CSV is for agents with arms: use a .jsonl file for actions with features")
 	case !slices.Contains(names, "arm") || !slices.Contains(names, "reward"):
 		return nil, fmt.Errorf("the header must have the columns arm and reward, got %.80q", names)
 	case weighed && !slices.Contains(names, "probability"):
-		return nil, errors.New("the header has no probability, with which the policy took the arm: an evaluation weighs " +
-			"by it")
+		return nil, errors.New("the header has no column probability: an evaluation needs the probability with which the " +
+			"policy took the arm")
 	}
 	return func(cells []string) (r loggedRow, err error) {
 		r.Context = map[string]any{}
@@ -209,7 +211,7 @@ func loggedColumns(names []string, spec Spec, weighed bool) (func(cells []string
 	}, nil
 }
 
-// cell is a number of CSV.
+// cell parses a number in a CSV file.
 func cell(name, text string) (*float32, error) {
 	x, err := strconv.ParseFloat(text, 32)
 	if err != nil {
@@ -219,7 +221,7 @@ func cell(name, text string) (*float32, error) {
 	return &y, nil
 }
 
-// feature is what a cell of CSV is as a feature: a number, true or false, or a text.
+// feature parses a feature in a CSV file: a number, true or false, or a text.
 func feature(text string) any {
 	if x, err := strconv.ParseFloat(text, 64); err == nil {
 		return x

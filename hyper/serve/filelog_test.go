@@ -18,8 +18,9 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// The decisions of another policy teach an agent what they show, and say how it would have done: a coin among two
-// pages, in CSV with the probability of the page alone, or in JSON with both. The two forms are the same log.
+// The decisions of another policy teach an agent, and estimate how well the agent would have done. A coin chooses
+// between two pages. The log is in CSV with the probability of the page taken, or in JSON with both probabilities; the
+// two forms are the same log.
 func TestFileLog(t *testing.T) {
 	table, objects := "arm,reward,probability,age,country\n", ""
 	for i := range 400 {
@@ -54,7 +55,7 @@ func TestFileLog(t *testing.T) {
 	}
 }
 
-// Actions with features, a reward that silence stands for, weights; what is wrong is said with the line.
+// The test covers actions with features, a default reward, and weights. An error names the line.
 func TestFileLogLines(t *testing.T) {
 	silence := float32(0)
 	silent := pages
@@ -88,7 +89,7 @@ func TestFileLogLines(t *testing.T) {
 			items, 1, 1, ""},
 		{"a.jsonl", `{"context": {}, "actions": [{"id": "x", "features": {"price": 3}}], "arm": "x", "reward": 2}`,
 			items, 1, 1, ""},
-		{"a.csv", "arm,reward\nolder,1\n", bare, 0, 0, `line 2: arm "older" is none of those there are: old, new`},
+		{"a.csv", "arm,reward\nolder,1\n", bare, 0, 0, `line 2: unknown arm "older"; the arms are old, new`},
 		{"a.csv", "arm,reward,age\nold,1,30\nold,much,30\n", pages, 0, 0, `line 3: reward must be a number, got "much"`},
 		{"a.csv", "arm,reward,size\nold,1,30\n", pages, 0, 0, `line 2: context: unknown feature "size"`},
 		{"a.csv", "arm,reward\nold,1e20\n", bare, 0, 0, "line 2: reward must be between"},
@@ -98,7 +99,7 @@ func TestFileLogLines(t *testing.T) {
 		{"a.csv", "arm,reward,arm\nold,1,new\n", bare, 0, 0, `line 1: the header has the column "arm" twice`},
 		{"a.csv", "price,reward\n3,1\n", items, 0, 0, "CSV is for agents with arms"},
 		{"a.jsonl", `{"arm": "old", "action": 1, "reward": 1}`, bare, 0, 0, "line 1: arm and action exclude each other"},
-		{"a.jsonl", `{"reward": 1}`, bare, 0, 0, "line 1: arm is missing"},
+		{"a.jsonl", `{"reward": 1}`, bare, 0, 0, "line 1: arm or action is missing"},
 		{"a.jsonl", `{"action": 2, "reward": 1}`, bare, 0, 0, "line 1: action must be from 0 to 1, got 2"},
 		{"a.jsonl", `{"arm": "old", "reward": null}`, bare, 0, 0, "line 1: reward must not be null"},
 		{"a.jsonl", `{"arm": "old", "probabilities": [1], "reward": 1}`, bare, 0, 0, "probabilities must be one for each of 2"},

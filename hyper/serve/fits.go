@@ -11,20 +11,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// Log is the log of an agent, with what its numbers mean.
+// Log is the log of an agent, with the meaning of its numbers.
 type Log struct {
 	all             func() Records
 	own             Spec
-	arms            []string // names of all arms that there have been, by their numbers
-	made            int      // how many of them there were at the beginning
+	arms            []string // names of all arms that the log has ever had, by their numbers
+	made            int      // number of arms at the beginning
 	changed         bool     // whether arms have changed
-	context, action Features // at the beginning
+	context, action Features // features at the beginning
 	first           uint64   // the number of the first record
 }
 
-// OpenLog reads a log once. all returns its records, from the first on. Of a server's log own is the Spec of its folder
-// (see [SpecOf]), and arms are the names of the arms by number as far as they are known; of another log own has the
-// names of the log's numbers, in their order.
+// OpenLog reads a log once. all returns its records, from the first on. For the log of a server, own is the Spec of its
+// folder (see [SpecOf]), and arms has the names of the arms by number, as far as they are known. For another log, own
+// has the names of the log's numbers, in their order.
 func OpenLog(all func() Records, own Spec, arms []string) (*Log, error) {
 	l := &Log{all: all, own: own, arms: own.Arms, context: own.Context, action: own.Action}
 	if len(arms) > 0 {
@@ -52,14 +52,14 @@ func OpenLog(all func() Records, own Spec, arms []string) (*Log, error) {
 			l.arms = r.Arms.Names
 		}
 		if len(r.Arms.Like) > len(l.arms) {
-			return nil, fmt.Errorf("record %d: there are %d arms, and the file has %d: it must name them all, by their numbers",
+			return nil, fmt.Errorf("record %d: the log has %d arms, and the file has %d: it must name them all, in the order of their numbers",
 				r.Number, len(r.Arms.Like), len(l.arms))
 		}
 	}
 	return l, nil
 }
 
-// LogOf is OpenLog of a server's folder.
+// LogOf is OpenLog for the log in a server's folder.
 func LogOf(dir string, all func() Records) (*Log, error) {
 	own, err := SpecOf(dir)
 	if err != nil {
@@ -72,8 +72,8 @@ func LogOf(dir string, all func() Records) (*Log, error) {
 	return OpenLog(all, own, f.Arms.Names)
 }
 
-// fitted returns the records with the numbers that a Spec gives to names, up to a decision that does not fit, where it
-// ends with an error. A feature that the log did not have then is 0.
+// fitted returns the records with the numbers that a Spec gives to names. It ends with an error at a decision that does
+// not fit. A feature that the log did not have at that time is 0.
 func (l *Log) fitted(spec Spec) Records {
 	return func(yield func(journal.Record, error) bool) {
 		of := Spec{Context: l.context, Action: l.action, Arms: l.arms}
@@ -95,12 +95,12 @@ func (l *Log) fitted(spec Spec) Records {
 	}
 }
 
-// translate gives a decision the numbers of another Spec.
+// translate converts the numbers of a decision from one Spec to another.
 func translate(d *journal.Decision, from, to Spec) {
-	d.Context = moved(d.Context, from.Context, to.Context)
+	d.Context = renumbered(d.Context, from.Context, to.Context)
 	if len(to.Arms) == 0 {
 		for i := range d.Actions {
-			d.Actions[i] = moved(d.Actions[i], from.Action, to.Action)
+			d.Actions[i] = renumbered(d.Actions[i], from.Action, to.Action)
 		}
 		return
 	}
@@ -114,7 +114,7 @@ func translate(d *journal.Decision, from, to Spec) {
 	}
 }
 
-// armsOf are the arms of a decision that it names; arms without a context are actions of one number.
+// armsOf returns the arms that a decision names. An arm without a context is an action with one number.
 func armsOf(d *journal.Decision) []int {
 	given := slices.Clone(d.Arms)
 	for _, x := range d.Actions {
@@ -123,8 +123,8 @@ func armsOf(d *journal.Decision) []int {
 	return given
 }
 
-// moved are numbers of features as others have them, which share as many buckets.
-func moved(x []float32, from, to Features) []float32 {
+// renumbered converts numbers of features from one Features to another with the same number of buckets.
+func renumbered(x []float32, from, to Features) []float32 {
 	if slices.Equal(from.Names, to.Names) {
 		return x
 	}
@@ -141,8 +141,8 @@ func moved(x []float32, from, to Features) []float32 {
 	return out
 }
 
-// fits reports a decision that has other numbers than the names of a Spec, or is not among its arms. A log has numbers
-// alone: whether they are those that the names mean, nobody can tell.
+// fits reports a decision whose number of numbers does not fit the names of a Spec, or that does not choose among its
+// arms. A log has only numbers, so it cannot be checked whether they mean what the names say.
 func (l *Log) fits(spec Spec, d *journal.Decision) error {
 	context, action, numbers := spec.Context.names().Len(), spec.Action.names().Len(), 0
 	if len(d.Actions) > 0 {
@@ -150,12 +150,12 @@ func (l *Log) fits(spec Spec, d *journal.Decision) error {
 	}
 	switch {
 	case len(d.Context) != context:
-		return fmt.Errorf("the decision has a context of %d numbers, and the file a context of %d, of its names and "+
+		return fmt.Errorf("the decision has a context of %d numbers, and the file has a context of %d, for its names and "+
 			"buckets", len(d.Context), context)
 	case action > 0 && numbers == 0:
-		return fmt.Errorf("the decision is among arms: want the file to have arms in place of action")
+		return fmt.Errorf("the decision chooses among arms: want the file to have arms instead of action")
 	case action > 0 && numbers != action:
-		return fmt.Errorf("the actions have %d numbers each, and action in the file has %d, of its names and buckets",
+		return fmt.Errorf("the actions have %d numbers each, and action in the file has %d, for its names and buckets",
 			numbers, action)
 	case action > 0:
 		return nil
@@ -163,18 +163,19 @@ func (l *Log) fits(spec Spec, d *journal.Decision) error {
 	return l.fitsArms(context == 0, d)
 }
 
-// fitsArms reports a decision that is not among the arms. Arms without a context are actions of one number.
+// fitsArms reports a decision that does not choose among the arms. An arm without a context is an action with one
+// number.
 func (l *Log) fitsArms(alone bool, d *journal.Decision) error {
 	for _, x := range d.Actions {
 		if !alone || len(x) != 1 || x[0] != float32(int(x[0])) {
-			return fmt.Errorf("the actions have %d numbers each: want the file to have action, with as many names, in place "+
+			return fmt.Errorf("the actions have %d numbers each: want the file to have action, with the same number of names, instead "+
 				"of arms", len(x))
 		}
 	}
 	arms, given := len(l.arms), armsOf(d)
 	switch n := len(d.Probabilities); {
 	case len(given) == 0 && (n > arms || n != arms && !l.changed):
-		return fmt.Errorf("the decision is among %d arms, and the file has %d", n, arms)
+		return fmt.Errorf("the decision chooses among %d arms, and the file has %d", n, arms)
 	case len(given) > 0 && slices.Max(given) >= arms:
 		return fmt.Errorf("the decision may take arm %d, counted from 0, and the file has %d arms", slices.Max(given), arms)
 	}

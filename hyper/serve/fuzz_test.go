@@ -11,8 +11,8 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// Whatever is sent, the server answers with JSON, by a status that openapi.json has, and never fails itself; what it
-// answers with 200 changes the agent, and nothing else does.
+// Whatever is sent, the server answers in JSON with a status in openapi.json, and does not fail. Only requests that are
+// answered with 200 change the agent.
 func FuzzRequests(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `{"context": {"age": 3, "visits": -1e18}}`, `{"arms": ["old"]}`, `{"arms": []}`, `{"arms": ["old", "old"]}`,

@@ -9,13 +9,13 @@ import (
 	"os"
 )
 
-// TLS are the files of a server that encrypts, and of the authority whose clients it takes. All are PEM.
+// TLS names the PEM files of a server that encrypts, and of the authority that signs its clients' certificates.
 type TLS struct {
 	Cert, Key string
-	ClientCA  string // "" asks clients for no certificate
+	ClientCA  string // "" requests no certificate from clients
 }
 
-// Config is that of crypto/tls; nil where there are no files. The error says which file is wrong.
+// Config returns the configuration of crypto/tls, or nil if there are no files. The error says which file is wrong.
 func (t TLS) Config() (*tls.Config, error) {
 	if t == (TLS{}) {
 		return nil, nil
@@ -42,8 +42,8 @@ func (t TLS) Config() (*tls.Config, error) {
 	return c, nil
 }
 
-// CheckAddress reports an address that others than this machine reach, where neither a token nor certificates of
-// clients keep them out.
+// CheckAddress reports an address that other machines can reach, if neither a token nor certificates of clients protect
+// it.
 func CheckAddress(address, token string, t TLS) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

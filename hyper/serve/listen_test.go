@@ -41,7 +41,8 @@ func certificate(t *testing.T, dir, name string, parent *x509.Certificate, by *e
 	return must.M1(x509.ParseCertificate(der)), key
 }
 
-// With an authority for clients, one with its certificate is answered; one with another's, or none, is not.
+// With an authority for clients, a client with its certificate is answered. A client with another certificate, or none,
+// is not.
 func TestClientCertificates(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -78,7 +79,7 @@ func TestClientCertificates(t *testing.T) {
 	}
 }
 
-// Files that are wrong are named, and no address is opened to others without a guard.
+// The error names a wrong file, and an address that others can reach needs a guard.
 func TestWrongTLS(t *testing.T) {
 	dir := t.TempDir()
 	certificate(t, dir, "a", nil, nil)

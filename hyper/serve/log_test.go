@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// broken is a log that takes no more.
+// broken is a log that accepts no more records.
 type broken struct{ keeper }
 
 var errDisk = errors.New("no space left on device")
@@ -22,8 +22,8 @@ func (broken) Append(...journal.Record) (uint64, func() error, error) { return 0
 func (broken) Sync() error                                            { return errDisk }
 func (broken) Err() error                                             { return errDisk }
 
-// The rewards of ten decisions are compared with what the agent foretold before them: here it learned that all are 1,
-// and then they are far from that.
+// The rewards of ten decisions are compared with the agent's predictions from before them. Here the agent learned that
+// all rewards are 1, and then gets very different ones.
 func TestServerCalibration(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	if _, d := c.send("GET", "/v1/diagnostics", ""); d["calibration"] != nil {
@@ -60,7 +60,7 @@ func TestServerCalibration(t *testing.T) {
 	}
 }
 
-// A log that takes no more makes requests fail with 503, and health too, so that the server is started again.
+// If the log accepts no more records, requests and health are answered with 503, so that the server is restarted.
 func TestServerLogFails(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	id := c.decide(`{"context": {"age": 30}}`)["id"].(string)

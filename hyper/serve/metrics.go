@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// metrics are what /metrics shows.
+// metrics holds the metrics of /metrics.
 type metrics struct {
 	registry    *prometheus.Registry
 	seconds     *prometheus.HistogramVec
@@ -30,17 +30,17 @@ func newMetrics(s *Server) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "hyper_request_seconds",
-			Help: "Time that a request took.", Buckets: latencies}, []string{"path", "status"}),
+			Help: "Time of a request.", Buckets: latencies}, []string{"path", "status"}),
 		decisions: prometheus.NewCounter(prometheus.CounterOpts{Name: "hyper_decisions_total",
-			Help: "Decisions made."}),
+			Help: "Number of decisions made."}),
 		probability: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "hyper_decision_probability",
-			Help: "Probability that the action taken had.", Buckets: prometheus.LinearBuckets(0.1, 0.1, 10)}),
+			Help: "Probability of the action taken.", Buckets: prometheus.LinearBuckets(0.1, 0.1, 10)}),
 		rewards: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "hyper_rewards_total",
-			Help: "Rewards, by what became of them."}, []string{"result"}),
+			Help: "Number of rewards, by result."}, []string{"result"}),
 		reward: prometheus.NewSummary(prometheus.SummaryOpts{Name: "hyper_reward",
-			Help: "Rewards learned from: their sum and number."}),
+			Help: "Sum and number of the rewards that the agent has learned from."}),
 		learning: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "hyper_learning_seconds",
-			Help: "Time until a reward was learned from.", Buckets: latencies}),
+			Help: "Time until the agent had learned from a reward.", Buckets: latencies}),
 	}
 	gauge := func(name, help string, f func(a served) float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
@@ -54,19 +54,19 @@ func newMetrics(s *Server) *metrics {
 			if c := s.calib.result(); c != nil {
 				return f(c)
 			}
-			return math.NaN() // nothing has been foretold yet
+			return math.NaN() // no rewards have been compared yet
 		})
 	}
 	m.registry.MustRegister(m.seconds, m.decisions, m.probability, m.rewards, m.reward, m.learning,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		gauge("hyper_data", "Rewards that the agent has learned from.", func(a served) float64 { return float64(a.Size()) }),
-		gauge("hyper_rounds", "Rounds of training.", func(a served) float64 { return float64(a.Rounds()) }),
-		calibration("hyper_calibration_surprise", "How much less likely a reward was than expected, in nats.",
+		gauge("hyper_data", "Number of rewards that the agent has learned from.", func(a served) float64 { return float64(a.Size()) }),
+		gauge("hyper_rounds", "Number of rounds of training.", func(a served) float64 { return float64(a.Rounds()) }),
+		calibration("hyper_calibration_surprise", "How much less likely a reward was than the agent expects, in nats.",
 			func(c *Calibration) float64 { return c.Surprise }),
 		calibration("hyper_calibration_joint",
-			"How much more likely two rewards in a row were together than expected, in nats.",
+			"How much more likely two consecutive rewards were together than the agent expects, in nats.",
 			func(c *Calibration) float64 { return c.Joint }),
-		gauge("hyper_change_alarms", "Alarms of the test of changes.", func(a served) float64 {
+		gauge("hyper_change_alarms", "Number of alarms of the test of change.", func(a served) float64 {
 			return float64(a.Alarms().Count)
 		}),
 		gauge("hyper_learner_failing", "1 while training fails.", func(a served) float64 {
@@ -79,30 +79,30 @@ func newMetrics(s *Server) *metrics {
 			return float64(f(a.Settlements()))
 		})
 	}
-	const waited = "Decisions learned from when their wait was over: with the default, or with rewards that came before."
+	const waited = "Number of decisions settled after their wait: with the default, or with rewards that were kept."
 	m.registry.MustRegister(
 		settled("hyper_settled_total", waited, prometheus.Labels{"by": "default"},
 			func(n agent.Settlements) uint64 { return n.Default }),
 		settled("hyper_settled_total", waited, prometheus.Labels{"by": "rewards"},
 			func(n agent.Settlements) uint64 { return n.Rewards }),
-		settled("hyper_late_rewards_total", "Rewards that corrected what had been learned.", nil,
+		settled("hyper_late_rewards_total", "Number of rewards that corrected what had been learned.", nil,
 			func(n agent.Settlements) uint64 { return n.Late }),
-		settled("hyper_deferred_total", "Decisions that were deferred.", nil,
+		settled("hyper_deferred_total", "Number of deferred decisions.", nil,
 			func(n agent.Settlements) uint64 { return n.Deferred }),
-		settled("hyper_shown_total", "Deferred decisions that were shown.", nil,
+		settled("hyper_shown_total", "Number of deferred decisions that were shown.", nil,
 			func(n agent.Settlements) uint64 { return n.Shown }))
 	if s.options.From == "" {
-		m.registry.MustRegister(gauge("hyper_log_records", "Records that the log has had.", func(served) float64 {
+		m.registry.MustRegister(gauge("hyper_log_records", "Number of records that the log has ever had.", func(served) float64 {
 			return float64(s.log.Next())
 		}))
 	} else {
-		m.registry.MustRegister(gauge("hyper_follower_failing", "1 while the server that learns gives no snapshot.",
+		m.registry.MustRegister(gauge("hyper_follower_failing", "1 while the server that learns sends no snapshot.",
 			func(served) float64 { return failing(s.source.last()) }))
 	}
 	return m
 }
 
-// failing is 1 where there is an error.
+// failing returns 1 if there is an error, and 0 otherwise.
 func failing(err error) float64 {
 	if err != nil {
 		return 1

@@ -15,8 +15,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
-// CheckNames reports a Spec that cannot go on with the log of another, the one that a folder is of. Arms and names of
-// features may be others, see "Arms come and go" in the README; the rest of what numbers mean may not.
+// CheckNames reports a Spec that cannot continue the log of another Spec, of, which is the Spec of a folder. Arms and
+// names of features may differ (see "Arms come and go" in the README); other parts that define the meaning of numbers
+// must not.
 func CheckNames(spec, of Spec) error {
 	var errs []error
 	if (len(spec.Arms) > 0) != (len(of.Arms) > 0) {
@@ -35,19 +36,19 @@ func differ(what string, a, b Features) error {
 		what, b.Buckets, a.Buckets)
 }
 
-// alike reports whether the features of two Specs are the same numbers.
+// alike reports whether two Specs have the same features in the same order.
 func alike(a, b Spec) bool {
 	return slices.Equal(a.Context.Names, b.Context.Names) && slices.Equal(a.Action.Names, b.Action.Names)
 }
 
-// of is the Spec of an agent with these arms.
+// of returns the Spec with these arms.
 func (s Spec) of(arms []string) Spec {
 	s.Arms, s.Like = arms, nil
 	return s
 }
 
-// armSet is what a Spec makes of the arms that there are, whose names are by number, with the names after that. last is
-// the Spec of before: what it says of like has been done.
+// armSet returns the ArmSet of a Spec, given the present arms, whose names are indexed by number. set.Names then also
+// has the new names. last is the Spec before: the entries of its Like have been applied already.
 func (s Spec) armSet(set agent.ArmSet, names []string, last Spec) (agent.ArmSet, error) {
 	if len(s.Arms) == 0 {
 		return set, nil
@@ -59,10 +60,10 @@ func (s Spec) armSet(set agent.ArmSet, names []string, last Spec) (agent.ArmSet,
 		at, like, given := slices.Index(set.Names, name), agent.None, s.Like[name]
 		if given != "" && last.Like[name] != given {
 			if like = slices.Index(set.Names[:known], given); like < 0 {
-				return set, unlike(name, given, names)
+				return set, unknownLike(name, given, names)
 			}
 			if at >= 0 && set.Like[at] != like {
-				return set, fmt.Errorf("like: arm %.40q was there before, and goes on with what it has learned: leave it out of "+
+				return set, fmt.Errorf("like: arm %.40q existed before, and keeps what it has learned: leave it out of "+
 					"like, or give the arm another name", name)
 			}
 		}
@@ -75,19 +76,20 @@ func (s Spec) armSet(set agent.ArmSet, names []string, last Spec) (agent.ArmSet,
 	return set, nil
 }
 
-// unlike is the error of an arm that is to begin like one that is none of those that there have been.
-func unlike(arm, like string, names []string) error {
-	return fmt.Errorf("like: arm %.40q cannot begin like %.40q%s: want one of the arms that there have been, %.200s", arm,
+// unknownLike returns the error of a new arm that should begin like an arm that has never existed.
+func unknownLike(arm, like string, names []string) error {
+	return fmt.Errorf("like: arm %.40q cannot begin like %.40q%s: want one of the arms that have existed, %.200s", arm,
 		like, nearest.Hint(like, names), strings.Join(names, ", "))
 }
 
-// specFile is where a server leaves its Spec.
+// specFile is the name of the file in which a server saves its Spec.
 const specFile = "spec.json"
 
-// SpecOf is the Spec of the agent that a folder is of.
+// SpecOf returns the Spec of the agent in a folder.
 func SpecOf(dir string) (Spec, error) { return ReadSpec(filepath.Join(dir, specFile)) }
 
-// lastSpec is the Spec of a folder; where there is none it is the one that is given.
+// lastSpec returns the Spec in a folder, or spec if the folder has none. The error says that spec cannot continue the
+// folder's log.
 func lastSpec(dir string, spec Spec) (Spec, error) {
 	last, err := SpecOf(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,14 +97,14 @@ func lastSpec(dir string, spec Spec) (Spec, error) {
 	}
 	if err == nil {
 		if err = CheckNames(spec, last); err != nil {
-			err = fmt.Errorf("%s is the folder of another configuration, which needs another: %w", dir, err)
+			err = fmt.Errorf("%s is the folder of a different agent; give another folder with --dir: %w", dir, err)
 		}
 	}
 	return last, err
 }
 
-// leave leaves a Spec in the folder.
-func leave(dir string, spec Spec) error {
+// saveSpec saves a Spec in the folder.
+func saveSpec(dir string, spec Spec) error {
 	text, err := json.MarshalIndent(spec, "", "  ")
 	if err != nil {
 		return err
@@ -110,6 +112,6 @@ func leave(dir string, spec Spec) error {
 	return saved.WriteFile(filepath.Join(dir, specFile), append(text, '\n'))
 }
 
-// named are features in a record, and featuresOf those of a record.
+// named converts features to the form of a record, and featuresOf converts them back.
 func named(f Features) journal.Named      { return journal.Named{Names: f.Names, Buckets: f.Buckets} }
 func featuresOf(n journal.Named) Features { return Features{Names: n.Names, Buckets: n.Buckets} }

@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// begin opens the agent of the folder, and goes on with a Spec of other names as Reload does.
+// begin opens the agent of the folder. If the Spec has other names, it then continues with the Spec as Reload does.
 func (s *Server) begin(spec Spec) error {
 	spec = s.asSaved(spec)
 	last, err := lastSpec(s.options.Dir, spec)
@@ -22,19 +22,19 @@ func (s *Server) begin(spec Spec) error {
 		return err
 	}
 	as := spec
-	if !alike(spec, last) && !s.fits(spec) { // what was changed when the server ended may be there
+	if !alike(spec, last) && !s.fits(spec) { // an earlier server may have ended during this change
 		as = last
 	}
-	as.Like = last.Like // what is new in it is to be done
+	as.Like = last.Like // the new entries of Like are still to be applied
 	if s.now, err = s.open(as); err != nil {
 		return err
 	}
 	if !same(s.now.spec, spec) {
 		err = s.Reload(context.Background(), spec)
 	}
-	for _, arm := range slices.Sorted(maps.Keys(spec.Like)) { // of a new folder too
+	for _, arm := range slices.Sorted(maps.Keys(spec.Like)) { // also for a new folder
 		if like := spec.Like[arm]; err == nil && !slices.Contains(s.now.names, like) {
-			err = unlike(arm, like, s.now.names)
+			err = unknownLike(arm, like, s.now.names)
 		}
 	}
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Server) begin(spec Spec) error {
 	return err
 }
 
-// open opens the agent from its file and log, with the arms that these have, and compiles what it runs.
+// open opens the agent from its file and log, with their arms, and compiles its programs.
 func (s *Server) open(spec Spec) (out served, err error) {
 	made, from, err := s.made(spec)
 	if err != nil {
@@ -68,15 +68,15 @@ func (s *Server) open(spec Spec) (out served, err error) {
 		err = out.Warmup(max(len(spec.Arms), 1))
 	}
 	if err == nil {
-		err = s.means(spec, from)
+		err = s.logMeaning(spec, from)
 	}
 	if err == nil {
-		err = leave(s.options.Dir, spec)
+		err = saveSpec(s.options.Dir, spec)
 	}
 	return out, err
 }
 
-// with is the agent with a Spec, and the names of all of its arms by their numbers.
+// with returns the agent with a Spec. names has the names of all of its arms, by their numbers.
 func (a served) with(spec Spec, names []string) (served, error) {
 	set := a.Arms()
 	a.spec, a.names, a.places = spec, names, nil
@@ -93,7 +93,8 @@ func (a served) with(spec Spec, names []string) (served, error) {
 	return a, err
 }
 
-// made returns the arms with which the agent of the folder was made, and the first record that it has not seen.
+// made returns the arms that the agent of the folder was made with, and the number of the first record that its file
+// does not contain.
 func (s *Server) made(spec Spec) (arms []string, from uint64, err error) {
 	last, err := lastSpec(s.options.Dir, spec)
 	if err != nil {
@@ -103,7 +104,7 @@ func (s *Server) made(spec Spec) (arms []string, from uint64, err error) {
 	switch {
 	case err == nil && len(f.Arms.Names) > 0:
 		return f.Arms.Names[:f.Arms.First], f.Log, nil
-	case errors.Is(err, agent.ErrDamaged): // which Open says, with what to do
+	case errors.Is(err, agent.ErrDamaged): // Open reports this, with advice
 		return last.Arms, s.log.Next(), nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, 0, err
@@ -119,7 +120,7 @@ func (s *Server) made(spec Spec) (arms []string, from uint64, err error) {
 	return last.Arms, f.Log, nil
 }
 
-// fits reports whether the agent of the folder is of a Spec, but for its arms.
+// fits reports whether the file of the folder was saved by an agent of a Spec, apart from its arms.
 func (s *Server) fits(spec Spec) bool {
 	made, _, err := s.made(spec)
 	if err != nil {
@@ -129,9 +130,9 @@ func (s *Server) fits(spec Spec) bool {
 	return err == nil && agent.Check(c, s.file()) == nil
 }
 
-// means says in the log what the numbers of a Spec mean, where its records from a number on have others as the last: a
-// server that ended while it changed them has written that.
-func (s *Server) means(spec Spec, from uint64) error {
+// logMeaning logs the meaning of the numbers of a Spec, if the last meaning in the records from a number onward differs.
+// This happens if an earlier server ended while it changed the meaning.
+func (s *Server) logMeaning(spec Spec, from uint64) error {
 	last := spec
 	for r, err := range s.log.All(from) {
 		if err != nil {
@@ -141,11 +142,11 @@ func (s *Server) means(spec Spec, from uint64) error {
 			last.Context, last.Action = featuresOf(f.Context), featuresOf(f.Action)
 		}
 	}
-	return s.says(spec, last)
+	return s.logFeatures(spec, last)
 }
 
-// says says in the log what the numbers of a Spec mean, unless it is what those of the last do.
-func (s *Server) says(spec, last Spec) error {
+// logFeatures logs the meaning of the numbers of a Spec, unless it equals the meaning in last.
+func (s *Server) logFeatures(spec, last Spec) error {
 	if alike(spec, last) {
 		return nil
 	}
@@ -153,7 +154,7 @@ func (s *Server) says(spec, last Spec) error {
 		WasContext: named(last.Context), WasAction: named(last.Action)}})
 }
 
-// append appends a record to the log, and waits for the disk.
+// append appends a record to the log, and waits until it is on the disk.
 func (s *Server) append(r journal.Record) error {
 	r.Time = time.Now().UnixNano()
 	_, wait, err := s.log.Append(r)

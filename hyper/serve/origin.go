@@ -10,11 +10,12 @@ import (
 	"strings"
 )
 
-// A page of any site makes the browser that shows it send requests, also to a server that listens on loopback alone.
-// Two checks keep such pages out. No page of another site may have made the request. And the Host of the request must
-// name this server: a site whose name leads to this machine (DNS rebinding) would pass for the server itself.
+// A page of any site can make its browser send requests, even to a server that only listens on loopback. Two checks
+// keep such pages out. First, the request must not come from a page of another site. Second, the Host of the request
+// must name this server: otherwise a site whose name resolves to this machine (DNS rebinding) would look like the
+// server itself.
 
-// own passes on requests that name this server, and that no page of another site has made.
+// own passes on requests that name this server and do not come from a page of another site.
 func (s *Server) own(next http.Handler) http.Handler {
 	names := map[string]bool{"localhost": true}
 	for _, h := range s.options.Hosts {
@@ -24,7 +25,7 @@ func (s *Server) own(next http.Handler) http.Handler {
 		name := nameIn(r.Host)
 		switch {
 		case !names[name] && !isAddress(r, name):
-			fail(w, http.StatusMisdirectedRequest, fmt.Errorf("the Host of the request, %.80q, is no name of this server; "+
+			fail(w, http.StatusMisdirectedRequest, fmt.Errorf("the Host of the request, %.80q, is not a name of this server; "+
 				"if it is one, start hyper serve with --host %.80s", r.Host, name))
 		case crossSite(r):
 			fail(w, http.StatusForbidden, errors.New("a page of another site has made the request, as its Sec-Fetch-Site "+
@@ -35,10 +36,11 @@ func (s *Server) own(next http.Handler) http.Handler {
 	})
 }
 
-// nameIn is the name or address of a Host, without its port.
+// nameIn returns the name or address in a Host, without the port.
 func nameIn(host string) string { return hostName((&url.URL{Host: host}).Hostname()) }
 
-// hostName is a name as names are compared: in lower case, without the dot of the root. An address is as netip has it.
+// hostName returns a name in the form in which names are compared: in lower case, without the dot of the root. An
+// address has the form of netip.
 func hostName(name string) string {
 	if a, err := netip.ParseAddr(name); err == nil {
 		return a.Unmap().String()
@@ -46,8 +48,8 @@ func hostName(name string) string {
 	return strings.ToLower(strings.TrimSuffix(name, "."))
 }
 
-// isAddress reports whether a name is an address of loopback, or the one that the request came to, by which the probes of
-// a cluster ask. No name at all is one too: HTTP/1.0 needs none, and browsers always send one.
+// isAddress reports whether a name is a loopback address, or the address at which the request arrived, which the probes
+// of a cluster use. An empty name counts too: HTTP/1.0 needs no Host, and browsers always send one.
 func isAddress(r *http.Request, name string) bool {
 	if name == "" {
 		return true
@@ -60,8 +62,8 @@ func isAddress(r *http.Request, name string) bool {
 	return a.IsLoopback() || ok && a == at.AddrPort().Addr().Unmap().WithZone("")
 }
 
-// crossSite reports whether a page of another site has made a request. net/http lets such a page GET; here it may only
-// link to the page that the server shows, as other answers are large, or take long.
+// crossSite reports whether a page of another site has made a request. net/http allows GET requests of such pages. This
+// server only allows links to its own page, because other answers are large or take long.
 func crossSite(r *http.Request) bool {
 	if r.Method == http.MethodGet && r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Mode") == "navigate" {
 		return false
@@ -71,12 +73,12 @@ func crossSite(r *http.Request) bool {
 	return new(http.CrossOriginProtection).Check(&as) != nil
 }
 
-// checkHost reports what can be no Host without its port.
+// checkHost reports a text that cannot be a Host without a port.
 func checkHost(host string) error {
 	u, err := url.Parse("http://" + host)
 	isName := err == nil && host != "" && u.Host == host && u.Hostname() == host && !strings.Contains(host, "*")
 	if _, err := netip.ParseAddr(host); err == nil || isName {
 		return nil
 	}
-	return fmt.Errorf("Hosts must be names or addresses without a port, as agent.example, got %q", host)
+	return fmt.Errorf("Hosts must be names or addresses without a port, such as agent.example, got %q", host)
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// Requests that a page of another site can make are refused, whatever they ask, and change nothing; those of programs,
-// and of the server's own page, are answered.
+// Requests that a page of another site can make are refused, whatever they ask, and change nothing. Requests of
+// programs, and of the server's own page, are answered.
 func TestServerRefusesOtherSites(t *testing.T) {
 	c := serving(t, Options{Spec: pages, Hosts: []string{"Agent.Example", "192.0.2.7", "2001:db8::1"}})
 	waiting := c.decide(`{"context": {}}`)["id"]
 	own := strings.TrimPrefix(c.url, "http://")
 	_, port := must.M2(net.SplitHostPort(own))
 	const (
-		noName = "is no name of this server; if it is one, start hyper serve with --host "
+		noName = "is not a name of this server; if it is one, start hyper serve with --host "
 		cross  = "a page of another site has made the request"
 		noType = "the body must have the header Content-Type: application/json, as curl --json sends it, got "
 		some   = `{"context": {}}`
@@ -124,7 +124,8 @@ func TestServerRefusesOtherSites(t *testing.T) {
 	c.reward(waiting, 1)
 }
 
-// A request of HTTP/1.0 needs no Host, which no browser leaves out; one by the address that it came to is answered.
+// A request of HTTP/1.0 needs no Host; browsers always send one. A request with the address at which it arrived is
+// answered.
 func TestServerByAddress(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	conn := must.M1(net.Dial("tcp", strings.TrimPrefix(c.url, "http://")))
@@ -143,7 +144,7 @@ func TestServerByAddress(t *testing.T) {
 	}
 }
 
-// The method is part of the route: 405 says which there are.
+// A route includes the method: status 405 lists the allowed methods.
 func TestServerAllow(t *testing.T) {
 	c := serving(t, Options{Spec: pages, Pprof: true})
 	for request, want := range map[string]string{"GET /v1/decide": "POST", "PUT /v1/snapshot": "GET, HEAD, POST",

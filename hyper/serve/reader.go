@@ -19,40 +19,40 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// A server that reads decides by the snapshots of another, the one that learns: see Options.From.
+// A server that reads decides by the snapshots of another server, which learns: see Options.From.
 
-// errReads is what a server that reads answers to what only one that learns can do.
+// errReads is the answer of a server that reads to requests that only a server that learns can serve.
 var errReads = errors.New("this server only reads")
 
-// source is the server that is read from.
+// source is the server that this server reads from.
 type source struct {
 	url, token string
 	client     *http.Client
 
 	taking sync.Mutex // held while a snapshot is taken
-	tag    string     // of the snapshot that there is
+	tag    string     // tag of the present snapshot
 
 	telling sync.Mutex
-	err     error // of the last time
+	err     error // error of the last refresh
 }
 
-// mostSnapshot is the most bytes of a snapshot.
+// mostSnapshot is the largest size of a snapshot in bytes.
 const mostSnapshot = 8 << 30
 
 func checkFrom(from string) error {
 	u, err := url.Parse(from)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("From must be the address of a server that learns, as http://agent:8080, got %q", from)
+		return fmt.Errorf("From must be the address of a server that learns, such as http://agent:8080, got %q", from)
 	}
 	return nil
 }
 
-// newReader is New for a server that reads. Where the source does not answer it begins with the snapshot of the last
-// time, if there is one.
+// newReader is New for a server that reads. If the source does not answer, the server starts with its last snapshot, if
+// there is one.
 func newReader(s *Server) (*Server, error) {
 	o := s.options
 	if _, err := os.Stat(filepath.Join(o.Dir, logFolder)); err == nil {
-		return nil, fmt.Errorf("%s is the folder of a server that learns: give another", o.Dir)
+		return nil, fmt.Errorf("%s is the folder of a server that learns: give another folder", o.Dir)
 	}
 	s.source = &source{url: strings.TrimSuffix(o.From, "/"), token: o.Token, client: o.Client}
 	if s.source.client == nil {
@@ -60,20 +60,20 @@ func newReader(s *Server) (*Server, error) {
 	}
 	err := s.Refresh(context.Background())
 	if err != nil && s.now.Agent == nil {
-		kept := s.readAgain()
+		kept := s.openSnapshot()
 		if errors.Is(kept, fs.ErrNotExist) {
 			return nil, err
 		}
 		if kept != nil {
 			return nil, errors.Join(err, kept)
 		}
-		o.Log.Warn("begins with the snapshot of the last time", "error", err)
+		o.Log.Warn("starts with the last snapshot", "error", err)
 	}
 	return s, nil
 }
 
-// readAgain reads what the folder has.
-func (s *Server) readAgain() error {
+// openSnapshot opens the snapshot in the folder.
+func (s *Server) openSnapshot() error {
 	spec, err := SpecOf(s.options.Dir)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *Server) readAgain() error {
 	return err
 }
 
-// reader is an agent that reads a file, with what decisions run compiled.
+// reader returns an agent that reads a file, with its decisions compiled.
 func reader(spec Spec, file string) (out served, err error) {
 	f, err := agent.ReadFile(file)
 	if err != nil {
@@ -109,11 +109,11 @@ func reader(spec Spec, file string) (out served, err error) {
 	return out, out.Warmup(max(len(spec.Arms), 1))
 }
 
-// Refresh takes the snapshot of the server that is read from, if that has learned something since. After an error the
-// server decides by the last one. It is for a server with Options.From.
+// Refresh loads the source's snapshot, if the source has learned since the last one. After an error the server keeps
+// its last snapshot. It needs a server with Options.From.
 func (s *Server) Refresh(ctx context.Context) error {
 	if s.source == nil {
-		return errors.New("the server reads from no other")
+		return errors.New("the server does not read from another server")
 	}
 	s.source.taking.Lock()
 	defer s.source.taking.Unlock()
@@ -149,11 +149,11 @@ func (s *Server) refresh(ctx context.Context) error {
 	return err
 }
 
-// follow goes on with another agent.
+// follow continues with another agent.
 func (s *Server) follow(spec Spec, file string) error {
 	next, err := reader(spec, file)
 	if err == nil {
-		err = leave(s.options.Dir, spec)
+		err = saveSpec(s.options.Dir, spec)
 	}
 	if err != nil {
 		return err
@@ -165,14 +165,14 @@ func (s *Server) follow(spec Spec, file string) error {
 	return nil
 }
 
-// same tells whether two Specs are.
+// same reports whether two Specs are equal.
 func same(a, b Spec) bool {
 	x, err1 := json.Marshal(a)
 	y, err2 := json.Marshal(b)
 	return err1 == nil && err2 == nil && string(x) == string(y)
 }
 
-// get asks the source. The caller closes the answer.
+// get sends a GET request to the source. The caller closes the body of the answer.
 func (o *source) get(ctx context.Context, path, tag string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, o.url+path, nil)
 	if err != nil {
@@ -192,11 +192,11 @@ func (o *source) get(ctx context.Context, path, tag string) (*http.Response, err
 		return w, nil
 	}
 	defer w.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(w.Body, 1000)) // what there is of an explanation
+	text, _ := io.ReadAll(io.LimitReader(w.Body, 1000)) // the explanation, as far as it can be read
 	return nil, fmt.Errorf("%s%s answers %s: %s", o.url, path, w.Status, strings.TrimSpace(string(text)))
 }
 
-// snapshot writes the source's snapshot to a file, unless it is the one that there is, and returns its tag.
+// snapshot writes the source's snapshot to a file, unless it is the present one, and returns its tag.
 func (o *source) snapshot(ctx context.Context, file string) (tag string, err error) {
 	w, err := o.get(ctx, "/v1/snapshot", o.tag)
 	if err != nil {
@@ -207,7 +207,7 @@ func (o *source) snapshot(ctx context.Context, file string) (tag string, err err
 		return o.tag, nil
 	}
 	if tag = w.Header.Get("ETag"); tag == "" {
-		return "", fmt.Errorf("%s/v1/snapshot is no snapshot of hyper serve: it has no ETag", o.url)
+		return "", fmt.Errorf("%s/v1/snapshot is not a snapshot of hyper serve: it has no ETag", o.url)
 	}
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -233,7 +233,7 @@ func (o *source) spec(ctx context.Context, spec *Spec) error {
 	return err
 }
 
-// last is the error of the last time that the source was asked.
+// last returns the error of the last refresh.
 func (o *source) last() error {
 	if o == nil {
 		return nil
@@ -243,7 +243,7 @@ func (o *source) last() error {
 	return o.err
 }
 
-// download hands out the agent's file, for servers that read. Its tag changes when the agent has learned something.
+// download sends the agent's file to a server that reads. Its tag changes when the agent has learned.
 func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
 	status := http.StatusOK
@@ -260,7 +260,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, f)
 }
 
-// latest opens the agent's file, which is at most a second old, and tells its tag.
+// latest opens the agent's file and returns its tag. The file misses at most one second of learning.
 func (s *Server) latest() (f *os.File, tag string, err error) {
 	if o := s.source; o != nil {
 		o.taking.Lock()
@@ -270,7 +270,7 @@ func (s *Server) latest() (f *os.File, tag string, err error) {
 	}
 	a, done := s.agent()
 	defer done()
-	if s.old(a) {
+	if s.outdated(a) {
 		if err := s.save(a); err != nil {
 			return nil, "", err
 		}
@@ -281,14 +281,14 @@ func (s *Server) latest() (f *os.File, tag string, err error) {
 	return f, s.saved, err
 }
 
-// old tells whether the agent has learned something since it was saved, a second ago or more.
-func (s *Server) old(a served) bool {
+// outdated reports whether the agent has learned since it was saved, if that was a second ago or more.
+func (s *Server) outdated(a served) bool {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	return s.saved == "" || s.saved != s.tag(a) && time.Since(s.savedAt) > time.Second
 }
 
-// tag names what the agent has learned.
+// tag returns a name of what the agent has learned.
 func (s *Server) tag(a served) string {
 	return fmt.Sprintf(`"%x-%d-%d-%d-%d-%d"`, s.begun, s.changes, a.Size(), a.Rounds(), a.Alarms().Count,
 		a.Settlements().Late)

@@ -16,7 +16,7 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// reading serves a reader of a server.
+// reading runs a reader of a server.
 func reading(t *testing.T, from, token, dir string) (*client, error) {
 	t.Helper()
 	s, err := New(Options{From: from, Token: token, Dir: dir, Log: slog.New(slog.DiscardHandler)})
@@ -28,8 +28,8 @@ func reading(t *testing.T, from, token, dir string) (*client, error) {
 	return &client{t: t, server: s, url: h.URL, router: router(), token: token}, nil
 }
 
-// A server that reads decides by what the other has learned, learns nothing, follows it, and goes on without it: also
-// after a restart.
+// A server that reads decides with the belief of the other server, learns nothing, follows it, and continues without
+// it, even after a restart.
 func TestServerReads(t *testing.T) {
 	c := serving(t, Options{Spec: pages, Token: "secret"})
 	other := serving(t, Options{Spec: items, Token: "secret"})
@@ -125,7 +125,7 @@ func TestServerReads(t *testing.T) {
 	reader2.decide(`{"context": {}, "actions": [{"features": {"price": 3}}]}`)
 }
 
-// What a reader cannot begin with.
+// A reader refuses a wrong address, a folder of a server that learns, and a source that is not a hyper serve.
 func TestServerReadsNot(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	for from, want := range map[string]string{

@@ -12,11 +12,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// Reload goes on with another Spec. One that differs in what says how the agent runs (pending, expire, reward,
-// background and backend, and a larger capacity) goes on with the agent that there is; so does one of other arms, where
-// the agent has a belief for each: see [agent.Agent.ChangeArms]. Another agent, or one of other features, first learns
-// from the log, while the last one decides: see [Replay]. Requests wait while one takes the place of the other. The
-// error says what is wrong, or is that of ctx, and the server goes on as it was.
+// Reload continues with another Spec. If the Spec differs only in how the agent runs (pending, expire, reward,
+// background, backend, or a larger capacity), the present agent continues. If it has other arms, the agent continues
+// too, provided that it has a separate belief for each arm: see [agent.Agent.ChangeArms]. In other cases a new agent
+// first learns from the log, while the present agent decides: see [Replay]. Requests wait while the new agent replaces
+// the present one. The error says what is wrong, or is the error of ctx; the server is then unchanged.
 func (s *Server) Reload(ctx context.Context, spec Spec) error {
 	if s.source != nil {
 		return errReads
@@ -51,7 +51,7 @@ func (s *Server) Reload(ctx context.Context, spec Spec) error {
 	other, grows := errors.Is(err, agent.ErrOther), len(next.Like) > len(set.Like) && !c.AddsArms()
 	switch {
 	case other || grows || !alike(spec, now.spec):
-		return s.another(ctx, spec, grows || !alike(spec, now.spec))
+		return s.replaceAgent(ctx, spec, grows || !alike(spec, now.spec))
 	case err != nil:
 		return err
 	}
@@ -61,12 +61,12 @@ func (s *Server) Reload(ctx context.Context, spec Spec) error {
 		}
 	}
 	if same(spec, s.now.spec) {
-		return leave(s.options.Dir, spec)
+		return saveSpec(s.options.Dir, spec)
 	}
-	return s.goesOn(spec, func() error { return nil })
+	return s.reopen(spec, func() error { return nil })
 }
 
-// changeArms goes on with other arms. Requests wait while the agent changes, and no longer.
+// changeArms changes the arms. Requests wait only while the agent makes the change.
 func (s *Server) changeArms(spec Spec, next agent.ArmSet) error {
 	change, err := s.now.PrepareArms(next)
 	if err != nil {
@@ -77,10 +77,10 @@ func (s *Server) changeArms(spec Spec, next agent.ArmSet) error {
 	if err := s.swapArms(last, next, change); err != nil {
 		return err
 	}
-	if err := s.Save(); err != nil { // before its names are those of the folder
+	if err := s.Save(); err != nil { // before the folder's Spec gets the new names
 		return err
 	}
-	return leave(s.options.Dir, last)
+	return saveSpec(s.options.Dir, last)
 }
 
 func (s *Server) swapArms(spec Spec, next agent.ArmSet, change func() error) (err error) {
@@ -96,16 +96,16 @@ func (s *Server) swapArms(spec Spec, next agent.ArmSet, change func() error) (er
 	return err
 }
 
-// another goes on with another agent, which learns from the log. anew says that the last one would do, but for its
-// names; the log must then have all that it knows.
-func (s *Server) another(ctx context.Context, spec Spec, anew bool) error {
+// replaceAgent continues with another agent, which learns from the log. anew means that the present agent is replaced only
+// because of its names or arms; the log must then have everything that it has learned.
+func (s *Server) replaceAgent(ctx context.Context, spec Spec, anew bool) error {
 	seen, now := s.log.Next(), s.now
 	log, err := OpenLog(func() Records { return s.log.All(0) }, now.spec, now.names)
 	if err != nil {
 		return err
 	}
 	if anew && log.first > 0 {
-		return fmt.Errorf("the agent must learn anew from the log to have other arms or features, and the log has dropped "+
+		return fmt.Errorf("the agent must learn anew from the log to get other arms or features, and the log has dropped "+
 			"its records before record %d (--keep-log): keep arms and names as they are, or let `hyper replay %s --agent "+
 			"FILE.json --to NEW` learn from what is left, and serve the new folder", log.first, s.options.Dir)
 	}
@@ -119,12 +119,12 @@ func (s *Server) another(ctx context.Context, spec Spec, anew bool) error {
 			return err
 		}
 	}
-	return s.goesOn(spec, func() error { return s.succeed(ctx, next, spec, seen) })
+	return s.reopen(spec, func() error { return s.replaceFile(ctx, next, spec, seen) })
 }
 
-// goesOn opens the agent anew by a Spec, after something is done while no agent uses the log. After an error the server
-// goes on as it was.
-func (s *Server) goesOn(spec Spec, do func() error) error {
+// reopen calls do while no agent uses the log, and then opens the agent again with a Spec. After an error the server is
+// unchanged.
+func (s *Server) reopen(spec Spec, do func() error) error {
 	s.swap.Lock()
 	defer s.swap.Unlock()
 	if err := s.save(s.now); err != nil {
@@ -152,10 +152,10 @@ func (s *Server) goesOn(spec Spec, do func() error) error {
 	return errors.Join(err, wrong)
 }
 
-// succeed puts the file of an agent, which has learned from the log before a record, in the place of the last one's,
-// which remains as FILE.last. At any time there is a file that the log goes on from; after an error it is the last
-// one's.
-func (s *Server) succeed(ctx context.Context, next *agent.Agent, spec Spec, seen uint64) error {
+// replaceFile replaces the file of the present agent by the file of next, which has learned from the log before record
+// seen. The old file remains as FILE.last. At any time there is a file with which the log can continue; after an error
+// it is the old file.
+func (s *Server) replaceFile(ctx context.Context, next *agent.Agent, spec Spec, seen uint64) error {
 	defer next.Close()
 	now := s.now
 	later := &Log{all: func() Records { return s.log.All(seen) }, arms: next.Arms().Names, changed: true,
@@ -173,7 +173,7 @@ func (s *Server) succeed(ctx context.Context, next *agent.Agent, spec Spec, seen
 			return err
 		}
 	}
-	if err := s.says(spec, now.spec); err != nil {
+	if err := s.logFeatures(spec, now.spec); err != nil {
 		return err
 	}
 	file := s.file()
@@ -192,5 +192,5 @@ func (s *Server) succeed(ctx context.Context, next *agent.Agent, spec Spec, seen
 		return err
 	}
 	s.renamed++
-	return leave(s.options.Dir, spec)
+	return saveSpec(s.options.Dir, spec)
 }

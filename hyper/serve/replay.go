@@ -15,19 +15,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Records are those of a log, in their order: durable.Log.All has them.
+// Records is the sequence of a log's records: see durable.Log.All.
 type Records = iter.Seq2[journal.Record, error]
 
-// Replay returns an agent of the Spec that has learned from the rewards of a log, which another agent has written: from
-// its records before a number. Arms and features are those of the log by their names, see [OpenLog]; what the log did
-// not have is new. Feedback trains the agent as it comes, and what the other trained beside that is left out, as are
-// rewards of decisions that the log has dropped, and data of Agent.Add, which are inputs of the other. What silence
-// taught the other is in the log.
+// Replay returns an agent of the Spec that has learned from the log of another agent, from its records before a number.
+// Arms and features are matched by name, see [OpenLog]; names that the log does not have are new. Each feedback trains
+// the agent. Replay leaves out additional training of the other agent, rewards of decisions that the log has dropped,
+// and data of Agent.Add, which are inputs of the other agent. It learns the rewards of decisions without feedback as
+// the log has them.
 //
-// The error is that of a Spec, of a record, of a decision that does not fit the Spec, or of a reward that the Spec's
-// learner cannot learn from.
+// The error is an error of the Spec or of a record, or reports a decision that does not fit the Spec, or a reward that
+// the Spec's learner cannot learn from.
 func Replay(ctx context.Context, log *Log, spec Spec, before uint64) (*agent.Agent, error) {
-	a, err := log.taught(ctx, spec, before)
+	a, err := log.trainedAgent(ctx, spec, before)
 	if err != nil || len(spec.Arms) == 0 {
 		return a, err
 	}
@@ -39,7 +39,7 @@ func Replay(ctx context.Context, log *Log, spec Spec, before uint64) (*agent.Age
 	return a, a.ChangeArms(next)
 }
 
-// named are the names of arms by their numbers, with those that only a Spec has at the end, n of them at most.
+// named returns the names of at most n arms by their numbers; arms that only the Spec has are at the end.
 func (l *Log) named(spec Spec, n int) []string {
 	names := slices.Clone(l.arms)
 	for _, name := range spec.Arms {
@@ -50,9 +50,9 @@ func (l *Log) named(spec Spec, n int) []string {
 	return names[:min(n, len(names))]
 }
 
-// taught is an agent of a Spec that has learned from records before a number. Its arms are those of the log then; where
-// it cannot add arms it has had all of them from the beginning.
-func (l *Log) taught(ctx context.Context, spec Spec, before uint64) (*agent.Agent, error) {
+// trainedAgent returns an agent of a Spec that has learned from the records before a number. It has the arms that the log has
+// at that time. If it cannot add arms, it has all arms from the beginning.
+func (l *Log) trainedAgent(ctx context.Context, spec Spec, before uint64) (*agent.Agent, error) {
 	spec.Background = 0
 	c, err := spec.Config()
 	if err == nil && len(spec.Arms) > 0 {
@@ -72,9 +72,9 @@ func (l *Log) taught(ctx context.Context, spec Spec, before uint64) (*agent.Agen
 	return a, learnFrom(ctx, a, l.fitted(spec), before, c.AddsArms())
 }
 
-// learnFrom lets an agent learn from records before a number, and have the arms that they say.
+// learnFrom replays records before a number; it replays changes of arms only if arms is true.
 func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint64, arms bool) error {
-	there := map[string]bool{} // the decisions that these records have
+	there := map[string]bool{} // the decisions in these records
 	for r, err := range records {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
@@ -86,20 +86,20 @@ func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint
 			continue
 		}
 		if r.Decision != nil {
-			r.Decision.Input = nil // the other's
+			r.Decision.Input = nil // it is an input of the other agent
 			there[r.Decision.ID] = true
 		}
 		err := a.Replay(r)
 		dropped := errors.Is(err, agent.ErrUnknown) || errors.Is(err, agent.ErrExpired) && !there[r.ID()]
 		if err != nil && !dropped {
-			return inWords(r, err)
+			return withAdvice(r, err)
 		}
 	}
 	return nil
 }
 
-// inWords says of an error of a record what to change in the file of a Spec.
-func inWords(r journal.Record, err error) error {
+// withAdvice adds to the error of a record what to change in the file of a Spec.
+func withAdvice(r journal.Record, err error) error {
 	switch {
 	case errors.Is(err, agent.ErrExpired):
 		return fmt.Errorf("%w, and its reward came later: raise pending in the agent's file", err)
@@ -111,7 +111,7 @@ func inWords(r journal.Record, err error) error {
 	return err
 }
 
-// SaveNew saves an agent of a Spec without a log in a new folder, where a server finds it.
+// SaveNew saves an agent without a log and its Spec in a new folder, which a server can open.
 func SaveNew(a *agent.Agent, spec Spec, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -119,11 +119,11 @@ func SaveNew(a *agent.Agent, spec Spec, dir string) error {
 	if err := a.Save(filepath.Join(dir, agentFile)); err != nil {
 		return err
 	}
-	return leave(dir, spec)
+	return saveSpec(dir, spec)
 }
 
-// weighted says that a reward has a weight, which the learner cannot take.
+// weighted returns the error of a reward with a weight that the learner cannot use.
 func weighted(number uint64, id string, weight float32) error {
-	return fmt.Errorf("record %d: the reward of decision %s has the weight %v, and the learner in the agent's file counts "+
-		"each reward once: choose another", number, id, weight)
+	return fmt.Errorf("record %d: the reward of decision %s has weight %v, and the learner in the agent's file counts "+
+		"each reward once: choose another learner", number, id, weight)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// Rewards is what /v1/reward asks: to learn from what came of decisions. It is one reward, or a list.
+// Rewards is the body of /v1/reward: one reward, or a list of rewards.
 type Rewards struct {
 	ID     string   `json:"id,omitempty"`
 	Reward *float32 `json:"reward,omitempty"`
@@ -17,32 +17,32 @@ type Rewards struct {
 	All    []Reward `json:"rewards,omitempty"`
 }
 
-// Reward is what came of a decision.
+// Reward is the reward of a decision.
 type Reward struct {
 	ID     string   `json:"id"`
 	Reward *float32 `json:"reward"`
-	Weight float32  `json:"weight,omitempty"` // as how many rewards it counts; 0 is 1
+	Weight float32  `json:"weight,omitempty"` // number of equal rewards that it counts as; 0 means 1
 }
 
-// Taken is the answer: how many rewards the agent has learned from, or had before, and what is wrong with each of the
-// others. These may be sent again.
+// Taken is the answer of /v1/reward: the number of rewards that the agent has learned from, now or before, and the
+// error of each other reward. These may be sent again.
 type Taken struct {
 	Taken  int      `json:"taken"`
 	Errors []Refuse `json:"errors,omitempty"`
 }
 
-// Refuse says why a reward was not taken.
+// Refuse is the error of a reward that was not taken.
 type Refuse struct {
 	ID    string `json:"id"`
 	Error string `json:"error"`
 }
 
-// mostRewards is how many a request may have.
+// mostRewards is the largest number of rewards in a request.
 const mostRewards = 10_000
 
 func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
 	if s.source != nil {
-		return nil, fmt.Errorf("%w: rewards are for the server that made the decision, %s", errReads, s.source.url)
+		return nil, fmt.Errorf("%w: send rewards to the server that learns, %s", errReads, s.source.url)
 	}
 	all := r.All
 	one := r.ID != "" || r.Reward != nil
@@ -54,7 +54,7 @@ func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
 	case len(all) == 0:
 		return nil, bad("there is no reward: give id and reward, or an array of rewards")
 	case len(all) > mostRewards:
-		return nil, bad("rewards has %d; a request may have %d", len(all), mostRewards)
+		return nil, bad("rewards has %d rewards; a request may have at most %d", len(all), mostRewards)
 	}
 	for i, f := range all {
 		at := ""
@@ -87,17 +87,17 @@ func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
 
 func (s *Server) take(ctx context.Context, a served, f Reward) error {
 	if w := f.Weight; !a.weighted && w != 0 && w != 1 {
-		return fmt.Errorf("%w: weight must be left out, as the agent's learner counts each reward once, got %v",
+		return fmt.Errorf("%w: weight must be left out, because the agent's learner counts each reward once, got %v",
 			agent.ErrReward, w)
 	}
 	begun := time.Now()
 	err := a.Observe(ctx, agent.Feedback{ID: f.ID, Reward: *f.Reward, Weight: f.Weight})
 	if err == nil {
-		if c := a.spec.Reward.Combine; c == "" || c == agent.First.String() { // others are counted when they are settled
+		if c := a.spec.Reward.Combine; c == "" || c == agent.First.String() { // other rules count at the settlement
 			s.active.rewarded(f.ID, *f.Reward)
 		}
 		s.calib.rewarded(f.ID, *f.Reward)
 	}
 	s.metrics.rewarded(*f.Reward, err, time.Since(begun))
-	return late(err)
+	return withHint(err)
 }

@@ -1,5 +1,6 @@
-// Package serve is an agent behind HTTP and JSON: it decides among options, learns from their rewards, and shows what
-// it does. The command is `hyper serve`; the API is in openapi.json, which the server hands out.
+// Package serve runs an agent behind HTTP and JSON. The agent chooses among options, learns from their rewards, and
+// shows what it does. The command is `hyper serve`. The API is described in openapi.json, which the server sends on
+// request.
 package serve
 
 import (
@@ -23,33 +24,34 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Options say how an agent is served. Zeros are defaults.
+// Options configure a server. Zero values mean defaults.
 type Options struct {
 	Spec Spec
-	// Dir is where the agent is saved, with its log, and where it is found again; it is made if it is not there.
+	// Dir is the folder of the agent and its log. New opens the agent in it, and creates the folder if it does not
+	// exist.
 	Dir string
-	// Sync says when the log is on the disk; 0 is durable.Each. KeepLog is the age at which records that the agent's file
-	// has are dropped from it, when the agent is saved; 0 keeps all.
+	// Sync defines when the log is on the disk; 0 means durable.Each. KeepLog is the age at which records that the
+	// agent's file contains are dropped from the log, when the agent is saved; 0 keeps all records.
 	Sync    durable.Sync
 	KeepLog time.Duration
-	// Hosts are names, or addresses, by which requests may call the server in their Host, without a port. The names of
-	// loopback, and the address that a request came to, are names of it without being here. Requests of other names are
-	// refused: see own.
+	// Hosts lists names or addresses, without a port, that the Host of a request may have. Loopback names, and the
+	// address at which a request arrived, are always allowed. Other requests are refused: see own.
 	Hosts []string
-	// Token is what clients must send as `Authorization: Bearer TOKEN`; "" lets all in.
+	// Token must be sent by clients as `Authorization: Bearer TOKEN`; "" admits all clients.
 	Token string
-	// From is the address of a server that learns, as "http://agent:8080"; "" is none. This one then reads: it decides by
-	// the snapshots of the other, which it takes at New and Refresh, and learns nothing. Its Spec is the other's, it has
-	// no log, and Dir is where the last snapshot is. It sends its Token there, by Client; nil is http.DefaultClient.
+	// From is the address of a server that learns, such as "http://agent:8080"; "" means none. With From, this server
+	// only reads: it decides by snapshots of the other server, which it loads in New and Refresh, and learns nothing.
+	// It uses the Spec of the other server, and has no log; Dir holds the last snapshot. It sends its Token to the
+	// other server, through Client; nil means http.DefaultClient.
 	From   string
 	Client *http.Client
 
-	MostBytes   int64   // of a request; 0 is 1 MiB
-	MostActions int     // of a decision; 0 is 1,000
-	Rate        float64 // requests a second that are answered, of all clients together; 0 is no bound
+	MostBytes   int64   // largest size of a request in bytes; 0 means 1 MiB
+	MostActions int     // largest number of actions of a decision; 0 means 1,000
+	Rate        float64 // largest number of requests per second, of all clients together; 0 means no bound
 
 	Pprof bool         // serves Go's profiles at /debug/pprof/
-	Log   *slog.Logger // nil is slog.Default()
+	Log   *slog.Logger // nil means slog.Default()
 }
 
 func (o Options) withDefaults() Options {
@@ -74,36 +76,36 @@ func (o Options) validate() error {
 		errs = append(errs, checkFrom(o.From))
 	}
 	if o.Dir == "" {
-		errs = append(errs, errors.New("Dir is missing: where is the agent to be saved?"))
+		errs = append(errs, errors.New("Dir is missing: it is the folder in which the agent is saved"))
 	}
 	return errors.Join(errs...)
 }
 
 // Server is an agent behind HTTP. Its methods are safe for concurrent use.
 type Server struct {
-	options Options // but for the Spec
+	options Options // its Spec is only used by New
 	metrics *metrics
-	limit   *rate.Limiter // nil is none
+	limit   *rate.Limiter // nil means no limit
 	recent  recent
 	active  *activity
 	calib   calibrating
-	log     keeper  // nil where the server reads
-	source  *source // nil where it learns
-	begun   uint64  // names this server in tags
+	log     keeper  // nil if the server reads
+	source  *source // nil if the server learns
+	begun   uint64  // random number that identifies this server in tags
 
 	reloading sync.Mutex
-	renamed   int    // how often another agent's file has taken the place of the last one's
-	changes   uint64 // how often the agent or its arms have changed
+	renamed   int    // number of times that another agent's file has replaced the last one
+	changes   uint64 // number of changes of the agent or its arms
 
 	saving  sync.Mutex
 	saved   string // the tag of the agent's file
 	savedAt time.Time
 
-	swap sync.RWMutex // requests read the agent, Reload changes it
+	swap sync.RWMutex // requests hold it to read now, Reload to replace it
 	now  served
 }
 
-// keeper is a durable.Log.
+// keeper is the interface of durable.Log that a server needs.
 type keeper interface {
 	agent.Journal
 	Err() error
@@ -111,25 +113,26 @@ type keeper interface {
 	Close() error
 }
 
-// served is an agent with the Spec that it is of.
+// served is an agent with its Spec.
 type served struct {
 	*agent.Agent
 	spec     Spec
-	names    []string // of all arms, by their numbers
+	names    []string // names of all arms, by their numbers
 	places   []int    // the number of each of the Spec's arms
-	whole    bool     // whether these are all, in the order of their numbers
+	whole    bool     // whether these are all arms, in the order of their numbers
 	weighted bool     // whether rewards may have weights
 }
 
-// agent holds the agent until done.
+// agent returns the agent. It is not replaced before the caller calls done.
 func (s *Server) agent() (a served, done func()) {
 	s.swap.RLock()
 	return s.now, s.swap.RUnlock
 }
 
-// New returns a server of the agent that was saved in the folder, with what its log has since, or of a new one: what
-// a server has answered is there, however the server ended. New compiles what decisions and rewards run, so that the
-// first request does not wait for that. The error joins what is wrong with the options or the Spec.
+// New returns a server for the agent that was saved in the folder, with the records that its log has since, or for a
+// new agent. The agent has everything that an earlier server has acknowledged, however that server ended. New compiles
+// the programs of decisions and rewards, so that the first request does not wait for them. The error joins what is
+// wrong with the options or the Spec.
 func New(o Options) (*Server, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -159,13 +162,13 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// agentFile is where the agent is saved, and logFolder its log.
+// agentFile and logFolder are the names of the agent's file and of its log's folder.
 const (
 	agentFile = "agent"
 	logFolder = "log"
 )
 
-// file is where the agent is saved.
+// file returns the path of the agent's file.
 func (s *Server) file() string { return filepath.Join(s.options.Dir, agentFile) }
 
 // Save saves the agent, with the decisions that wait for their rewards.
@@ -192,7 +195,7 @@ func (s *Server) save(a served) error {
 	return s.log.Trim(time.Now().Add(-s.options.KeepLog), before)
 }
 
-// Close ends training, saves the agent and closes its log. Requests must have ended.
+// Close stops training, saves the agent and closes its log. All requests must have ended.
 func (s *Server) Close() error {
 	a, done := s.agent()
 	defer done()
@@ -204,7 +207,7 @@ func (s *Server) Close() error {
 	return errors.Join(s.save(a), s.log.Close())
 }
 
-// Handler answers requests: see openapi.json.
+// Handler returns the handler of all requests: see openapi.json.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	guarded := func(pattern string, h http.Handler) { mux.Handle(pattern, s.guard(h)) }
@@ -229,7 +232,7 @@ func (s *Server) Handler() http.Handler {
 	return s.recovered(s.own(s.limited(s.routes(mux))))
 }
 
-// health tells whether the agent learns.
+// health reports whether the agent learns.
 func (s *Server) health(context.Context, *struct{}) (*Health, error) {
 	a, done := s.agent()
 	defer done()
@@ -244,16 +247,16 @@ func (s *Server) health(context.Context, *struct{}) (*Health, error) {
 		return h, nil
 	}
 	if err := s.log.Err(); err != nil {
-		return nil, fmt.Errorf("%w: %w; a restart goes on from what is safe", agent.ErrLog, err)
+		return nil, fmt.Errorf("%w: %w; after a restart the agent continues from the records that are safe", agent.ErrLog, err)
 	}
 	return h, nil
 }
 
 // Health is the answer of /v1/health.
 type Health struct {
-	Status string `json:"status"` // ok, not learning, or, where it reads from another server, not following
-	Data   int    `json:"data"`   // rewards learned from
-	Rounds int    `json:"rounds"` // of training
+	Status string `json:"status"` // "ok", "not learning", or, if the server reads, "not following"
+	Data   int    `json:"data"`   // number of rewards learned from
+	Rounds int    `json:"rounds"` // number of rounds of training
 	Error  string `json:"error,omitempty"`
 }
 

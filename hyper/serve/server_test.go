@@ -25,7 +25,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// pages is an agent of arms in a context, and items one of actions with features.
+// pages is an agent of arms in a context, and items is an agent of actions with features.
 var (
 	pages = Spec{Arms: []string{"old", "new"}, Context: Features{Names: []string{"age", "visits"}}, Floor: 0.1,
 		Set: json.RawMessage(`{"waves": 20}`), Pending: 100, Backend: backend.Go}
@@ -33,7 +33,7 @@ var (
 		Set: json.RawMessage(`{"waves": 20}`), Backend: backend.Go}
 )
 
-// client sends requests to a server, and holds both to openapi.json.
+// client sends requests to a server, and checks requests and answers against openapi.json.
 type client struct {
 	t      *testing.T
 	server *Server
@@ -52,15 +52,15 @@ func serving(t *testing.T, o Options) *client {
 	return &client{t, s, h.URL, router(), o.Token}
 }
 
-// router finds what openapi.json says of a request.
+// router finds the operation of a request in openapi.json.
 func router() routers.Router {
 	api := must.M1(openapi3.NewLoader().LoadFromData(document))
 	must.M(api.Validate(context.Background()))
 	return must.M1(gorillamux.NewRouter(api))
 }
 
-// send returns the status and the answer, and checks both against openapi.json: also the request where it is answered
-// with 200.
+// send returns the status and the answer. It checks the answer against openapi.json, and also the request if it is
+// answered with 200.
 func (c *client) send(method, path, text string) (int, map[string]any) {
 	c.t.Helper()
 	r := must.M1(http.NewRequest(method, c.url+path, strings.NewReader(text)))
@@ -102,7 +102,7 @@ func (c *client) check(method, path, text string, w *http.Response, got []byte) 
 	}
 }
 
-// decide asks for a decision, which must be made.
+// decide asks for a decision, which must succeed.
 func (c *client) decide(text string) map[string]any {
 	c.t.Helper()
 	status, d := c.send("POST", "/v1/decide", text)
@@ -120,8 +120,8 @@ func (c *client) reward(id any, y float64) {
 	}
 }
 
-// The agent learns through HTTP which arm is right in which context, and says what it is: after 60 visitors it takes
-// the right page for the next 20 but for what its floor of 0.1 may take at random.
+// The agent learns through HTTP which arm is best in which context. After 60 visitors it takes the best page for the
+// next 20, except for random actions by its floor of 0.1.
 func TestServerLearns(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	right := 0
@@ -210,13 +210,13 @@ func TestServerOfActions(t *testing.T) {
 		want string
 	}{
 		fmt.Sprintf(`{"id": %q, "reward": 1, "weight": 2}`, d["id"]): {analytic, "/v1/reward",
-			"wrong reward: weight must be left out, as the agent's learner counts each reward once, got 2"},
+			"wrong reward: weight must be left out, because the agent's learner counts each reward once, got 2"},
 		`{"context": {"age": 3}}`: {bare, "/v1/decide", `context: unknown feature "age": there are no features here`},
 		`{"context": {}, "actions": [{"features": {}}, {"id": "b"}]}`: {c, "/v1/decide",
-			"actions[1].features is missing; {} are features that are all 0"},
+			"actions[1].features is missing; {} means that all features are 0"},
 		`{"context": {}, "actions": [{"features": {"price": "high"}}]}`: {c, "/v1/decide",
 			`actions[0].features: feature "price" must be a number, true or false, got the string "high"`},
-		`{"context": {}}`: {c, "/v1/decide", "actions must be given, each by its features, and no arms"},
+		`{"context": {}}`: {c, "/v1/decide", "actions must be given, each by its features, and arms left out"},
 	} {
 		if status, out := x.c.send("POST", x.path, text); status < 400 || out["error"] != x.want {
 			t.Errorf("%s: %d %v, want %q", text, status, out, x.want)
@@ -227,7 +227,7 @@ func TestServerOfActions(t *testing.T) {
 	}
 }
 
-// Arms alone need no more than their names, rewards may have any scale, and a decision may be among some of them.
+// Arms without a context need only their names. Rewards may have any scale, and a decision may offer some of the arms.
 func TestServerOfArmsAlone(t *testing.T) {
 	spec := Spec{Arms: []string{"a", "b", "c"}, Backend: backend.Go}
 	c := serving(t, Options{Spec: spec})
@@ -248,16 +248,16 @@ func TestServerOfArmsAlone(t *testing.T) {
 	}
 }
 
-// goWords are what a client in another language cannot know.
+// goWords are words that a client in another language cannot know.
 var goWords = regexp.MustCompile(`Go |json:|\bfloat(32|64)\b|interface|map\[|%!|<nil>|` +
 	`\b(Act|Decide|Observe|Feedback|Config|Learner|Menu|Weight)\b`)
 
-// What is wrong with a request has the right status, one message in the words of the API, and changes nothing.
+// A wrong request gets the right status and one message in the words of the API, and changes nothing.
 func TestServerRefuses(t *testing.T) {
 	c := serving(t, Options{Spec: pages, MostBytes: 300, MostActions: 3})
 	known := fmt.Sprint(c.decide(`{"context": {"age": 30}}`)["id"])
-	const more, null = "; openapi.json says what a request has",
-		" must not be null: give a value, or leave it out; openapi.json says what a request has"
+	const more, null = "; openapi.json describes the request",
+		" must not be null: give a value, or leave it out; openapi.json describes the request"
 	many := strings.Repeat(`"old",`, 3) + `"old"`
 	for _, x := range []struct {
 		method, path, text string
@@ -277,9 +277,9 @@ func TestServerRefuses(t *testing.T) {
 			"context.age is too large a number, 1e999: value out of range; numbers must be between -1e18 and 1e18"},
 		{"POST", "/v1/decide", `{"context": {"age": 1e30}}`, 422,
 			`context: feature "age" is too large, or not finite: it must be between -1e18 and 1e18, got 1e+30`},
-		{"POST", "/v1/decide", ``, 400, "the request has no body: send a JSON object, as openapi.json says" + more},
+		{"POST", "/v1/decide", ``, 400, "the request has no body: send a JSON object, as openapi.json describes it" + more},
 		{"POST", "/v1/decide", `{}`, 400,
-			"context is missing: its features are age, visits; {} is one in which all are 0"},
+			"context is missing: its features are age, visits; {} is a context in which all are 0"},
 		{"POST", "/v1/decide", `null`, 400, "the JSON value" + null},
 		{"POST", "/v1/decide", `[]`, 400, "the JSON value must be an object, got an array" + more},
 		{"POST", "/v1/decide", `{"context": null}`, 400, "context" + null},
@@ -302,11 +302,11 @@ func TestServerRefuses(t *testing.T) {
 		{"POST", "/v1/decide", `{"arms": ["odl"]}`, 400,
 			`arms[0]: unknown arm "odl" (did you mean "old"?); the arms are old, new`},
 		{"POST", "/v1/decide", `{"arms": ["old", "old"]}`, 400, `arms[1]: arm "old" is given twice`},
-		{"POST", "/v1/decide", `{"arms": []}`, 400, "arms must have one at least, or be left out for all"},
+		{"POST", "/v1/decide", `{"arms": []}`, 400, "arms must have at least one arm, or be left out for all"},
 		{"POST", "/v1/decide", `{"arms": [` + many + `]}`, 400,
-			"a decision is among 3 actions at most, got 4; send less, or start hyper serve with --max-actions"},
+			"a decision may have at most 3 actions, got 4; send fewer, or start hyper serve with --max-actions"},
 		{"POST", "/v1/decide", `{"actions": [{"features": {}}]}`, 400, "actions must be left out: the agent chooses among " +
-			"arms, which have no features; give arms, or nothing for all"},
+			"arms, which have no features; give arms, or leave arms out for all"},
 		{"POST", "/v1/decide", `{"context": {"age": 1` + strings.Repeat(" ", 300) + `}}`, 413,
 			"the body has more than 300 bytes: send less, or start hyper serve with --max-bytes"},
 		{"POST", "/v1/reward", `{"id": "7-00000000", "reward": 1}`, 404,
@@ -336,7 +336,7 @@ func TestServerRefuses(t *testing.T) {
 		{"GET", "/v1/decide", "", 405, "/v1/decide takes POST, got GET"},
 		{"PUT", "/v1/snapshot", "{}", 405, "/v1/snapshot takes GET, HEAD, POST, got PUT"},
 		{"DELETE", "/v1/health", "", 405, "/v1/health takes GET, HEAD, got DELETE"},
-		{"GET", "/v2", "", 404, "there is no /v2; openapi.json has what there is"},
+		{"GET", "/v2", "", 404, "there is no /v2; openapi.json lists the paths"},
 	} {
 		status, out := c.send(x.method, x.path, x.text)
 		message := fmt.Sprint(out["error"])
@@ -352,7 +352,7 @@ func TestServerRefuses(t *testing.T) {
 		c.decide(`{"context": {}}`)
 	}
 	if status, out := c.send("POST", "/v1/reward", `{"rewards": [{"id": "`+known+`", "reward": 1}]}`); status != 200 ||
-		!strings.Contains(fmt.Sprint(out["errors"]), "has expired: 100 later ones have been made; pending and expire in") {
+		!strings.Contains(fmt.Sprint(out["errors"]), "has expired: the agent has made 100 decisions since; pending and expire in") {
 		t.Errorf("%d %v", status, out)
 	}
 	if status, _ := c.send("POST", "/v1/reward", fmt.Sprintf(`{"id": %q, "reward": 1}`, known)); status != http.StatusGone {
@@ -360,7 +360,7 @@ func TestServerRefuses(t *testing.T) {
 	}
 }
 
-// Without the token, or with another one, nothing is answered but health, the page and the API.
+// Without the right token, only health, the page and the description of the API are answered.
 func TestServerToken(t *testing.T) {
 	c := serving(t, Options{Spec: pages, Token: "secret"})
 	c.decide(`{"context": {}}`)
@@ -377,7 +377,7 @@ func TestServerToken(t *testing.T) {
 	}
 }
 
-// More requests than the Rate are refused, and later ones answered again.
+// Requests beyond the Rate are refused, and later ones are answered again.
 func TestServerRate(t *testing.T) {
 	c := serving(t, Options{Spec: pages, Rate: 5})
 	var got []int
@@ -390,7 +390,7 @@ func TestServerRate(t *testing.T) {
 	}
 }
 
-// What is saved is found again: data, and decisions that wait for their reward.
+// A restarted server has the saved data, and the decisions that wait for their reward.
 func TestServerRestarts(t *testing.T) {
 	o := Options{Spec: pages, Dir: filepath.Join(t.TempDir(), "deep", "agent"), Log: slog.New(slog.DiscardHandler)}
 	s := must.M1(New(o))
@@ -418,12 +418,12 @@ func TestServerRestarts(t *testing.T) {
 	}
 	must.M(again.Close())
 	o.Spec.Seed = 3
-	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "another configuration: Seed") {
+	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "a different configuration: Seed") {
 		t.Errorf("another Spec: %v", err)
 	}
 }
 
-// Clients at once, while it is saved and looked at.
+// Clients run while the server is saved and observed.
 func TestServerManyClients(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	var all sync.WaitGroup
@@ -445,7 +445,7 @@ func TestServerManyClients(t *testing.T) {
 	}
 }
 
-// Reload takes what says how an agent runs, keeps what it knows, and refuses another agent.
+// Reload applies fields that control how an agent runs, keeps its belief, and refuses a different agent.
 func TestServerReloads(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	id := c.decide(`{"context": {"age": 30}}`)["id"]
@@ -472,8 +472,8 @@ func TestServerReloads(t *testing.T) {
 	}
 }
 
-// Reload of another agent: it has learned from the log, takes the rewards of decisions before, once, and is there after
-// a restart. One that cannot learn from the log is refused, and the last one goes on.
+// Reload with a different agent: it has learned from the log, takes the rewards of earlier decisions once, and is there
+// after a restart. An agent that cannot learn from the log is refused, and the present one continues.
 func TestServerReloadsAnother(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	var waiting any
@@ -519,7 +519,7 @@ func TestServerReloadsAnother(t *testing.T) {
 	must.M(again.Close())
 }
 
-// A handler that panics fails its request alone.
+// A handler that panics fails only its own request.
 func TestServerPanics(t *testing.T) {
 	var log bytes.Buffer
 	s := &Server{options: Options{Log: slog.New(slog.NewTextHandler(&log, nil))}}

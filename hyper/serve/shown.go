@@ -8,14 +8,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// Shown is what /v1/shown tells: that decisions which were deferred have been shown. It is one, by ID, or a list.
+// Shown is the body of /v1/shown: deferred decisions that have been shown. It has one decision, by ID, or a list.
 type Shown struct {
 	ID  string   `json:"id,omitempty"`
 	IDs []string `json:"ids,omitempty"`
 }
 
-// Waits is the answer: how many decisions wait for their rewards now, or did or had them before, and what is wrong with
-// each of the others.
+// Waits is the answer of /v1/shown: the number of decisions that are marked as shown, now or before, and the error of
+// each other decision.
 type Waits struct {
 	Shown  int      `json:"shown"`
 	Errors []Refuse `json:"errors,omitempty"`
@@ -23,7 +23,7 @@ type Waits struct {
 
 func (s *Server) shown(ctx context.Context, r *Shown) (*Waits, error) {
 	if s.source != nil {
-		return nil, fmt.Errorf("%w: what was shown is for the server that made the decision, %s", errReads, s.source.url)
+		return nil, fmt.Errorf("%w: send shown decisions to the server that learns, %s", errReads, s.source.url)
 	}
 	ids, one := r.IDs, r.ID != ""
 	switch {
@@ -34,13 +34,13 @@ func (s *Server) shown(ctx context.Context, r *Shown) (*Waits, error) {
 	case len(ids) == 0:
 		return nil, bad("there is no decision: give id, or an array of ids, as /v1/decide answered them")
 	case len(ids) > mostRewards:
-		return nil, bad("ids has %d; a request may have %d", len(ids), mostRewards)
+		return nil, bad("ids has %d ids; a request may have at most %d", len(ids), mostRewards)
 	}
 	a, done := s.agent()
 	defer done()
 	out := &Waits{}
 	for _, id := range ids {
-		err := late(a.Shown(ctx, id))
+		err := withHint(a.Shown(ctx, id))
 		switch {
 		case err == nil:
 			out.Shown++
@@ -53,8 +53,8 @@ func (s *Server) shown(ctx context.Context, r *Shown) (*Waits, error) {
 	return out, nil
 }
 
-// late adds to the error of a decision that is not there what to do.
-func late(err error) error {
+// withHint adds advice to the error of a decision that the agent does not remember.
+func withHint(err error) error {
 	switch {
 	case errors.Is(err, agent.ErrUnknown):
 		return fmt.Errorf("%w; send the id that /v1/decide answered", err)

@@ -14,12 +14,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// waiting is a Waiting of a time that is over soon.
+// waiting is a Waiting with a short wait.
 func waiting(y float32, combine string) Waiting {
 	return Waiting{Wait: Duration(20 * time.Millisecond), Default: &y, Combine: combine}
 }
 
-// settles waits until the agent has learned a reward for a decision, which is what is wanted.
+// settles waits until the agent has learned a reward for a decision, and compares it with want.
 func (c *client) settles(id any, want float32) {
 	c.t.Helper()
 	got, ok := float32(0), false
@@ -31,7 +31,7 @@ func (c *client) settles(id any, want float32) {
 	}
 }
 
-// Through HTTP, what comes of a decision in its order: rewards, "shown", and "over", when the wait is.
+// The test sends sequences of events of one decision through HTTP: rewards, "shown", and "over", when the wait is over.
 func TestServerSettles(t *testing.T) {
 	for _, x := range []struct {
 		combine  string
@@ -74,7 +74,7 @@ func TestServerSettles(t *testing.T) {
 	}
 }
 
-// Metrics count what was settled, late, deferred and shown; what is wrong with a request says so.
+// Metrics count settled, late, deferred and shown decisions; an error says what is wrong with a request.
 func TestServerShown(t *testing.T) {
 	spec := pages
 	spec.Reward = waiting(0, "")
@@ -106,8 +106,8 @@ func TestServerShown(t *testing.T) {
 		`{}`:                        {400, "there is no decision: give id, or an array of ids, as /v1/decide answered them"},
 		`{"id": "a", "ids": ["b"]}`: {400, "give one decision, by id, or an array of ids, and not both"},
 		`{"id": "7-00000000"}`:      {404, "decision 7-00000000: no such decision; send the id that /v1/decide answered"},
-		`{"ids": [7]}`:              {400, "ids[0] must be a string, got a number; openapi.json says what a request has"},
-		`{"id": "a", "reward": 1}`:  {400, `unknown field "reward"; openapi.json says what a request has`},
+		`{"ids": [7]}`:              {400, "ids[0] must be a string, got a number; openapi.json describes the request"},
+		`{"id": "a", "reward": 1}`:  {400, `unknown field "reward"; openapi.json describes the request`},
 	} {
 		if status, out := c.send("POST", "/v1/shown", text); status != want.status || out["error"] != want.error {
 			t.Errorf("%s: %d %v, want %v", text, status, out, want)
@@ -121,8 +121,8 @@ func TestServerShown(t *testing.T) {
 	}
 }
 
-// SIGHUP may change wait and default: decisions that wait are then settled by the new ones. Another agent, which learns
-// from the log, has what silence taught, and what still waits.
+// SIGHUP may change wait and default: the decisions that wait are then settled by the new ones. A different agent,
+// which learns from the log, has the learned defaults and the decisions that still wait.
 func TestServerReloadsRewards(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	id := c.decide(`{"context": {"age": 30}}`)["id"]
@@ -153,8 +153,8 @@ func TestServerReloadsRewards(t *testing.T) {
 	}
 }
 
-// Evaluation takes a decision that was settled by what it was settled with, at last, and leaves out what was never shown,
-// also where a missing reward is 0.
+// Evaluation uses the final reward of a settled decision, and leaves out decisions that were never shown, even if a
+// missing reward is 0.
 func TestOutcomes(t *testing.T) {
 	records := func(yield func(journal.Record, error) bool) {
 		for i, r := range []journal.Record{
@@ -184,7 +184,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// What the agent foretold is compared with what its decisions were settled with, also of those without a reward.
+// The agent's predictions are compared with the settlements of its decisions, including decisions without a reward.
 func TestServerCalibrationOfSilence(t *testing.T) {
 	spec := pages
 	spec.Reward = waiting(0, "sum")

@@ -21,40 +21,40 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Spec is an agent as a file of a service has it, in JSON: what there is to choose from, by name, and which learner
-// chooses, with the settings that a search has found.
+// Spec describes an agent in a JSON file for a service: the options to choose from, by name, and the learner that
+// chooses, with its settings.
 type Spec struct {
-	// Arms are the names of what there is to choose from, where it is always the same or some of the same; without them
-	// a decision gives actions by features.
+	// Arms has the names of the options, if each decision chooses among these options, or among some of them. Without
+	// Arms, each decision lists its actions by their features.
 	Arms []string `json:"arms,omitempty"`
-	// Like says with the belief of which arm, one that there is or has been, a new one begins: {"newer": "new"}. Others
-	// begin with the prior.
+	// Like names, for a new arm, the present or former arm with whose belief it begins: {"newer": "new"}. Other new
+	// arms begin with the prior.
 	Like map[string]string `json:"like,omitempty"`
-	// Context are the features that all actions of a decision share, Action those of each action.
+	// Context has the features that all actions of a decision share; Action has the features of each action.
 	Context Features `json:"context,omitzero"`
 	Action  Features `json:"action,omitzero"`
-	// Cross adds the products of features of action and context.
+	// Cross adds the products of features of the action with features of the context.
 	Cross bool `json:"cross,omitempty"`
-	// Raw takes features as they are; otherwise they are standardised online.
+	// Raw uses features as they are; otherwise they are standardised online.
 	Raw bool `json:"raw,omitempty"`
-	// Learner is a kind of learners.Known; "" is bayesian-linear, and for arms without a context that of agent.Arms. Set
-	// are its keys.
+	// Learner is a kind of learners.Known. "" means bayesian-linear, or the learner of agent.Arms for arms without a
+	// context. Set has its settings.
 	Learner string          `json:"learner,omitempty"`
 	Set     json.RawMessage `json:"set,omitempty"`
 
 	Seed       uint64   `json:"seed,omitempty"`
-	Floor      float64  `json:"floor,omitempty"`      // as agent.Config
-	Pending    int      `json:"pending,omitempty"`    // likewise
-	Expire     Duration `json:"expire,omitempty"`     // likewise
-	Reward     Waiting  `json:"reward,omitzero"`      // what silence and several rewards of a decision teach
+	Floor      float64  `json:"floor,omitempty"`      // see agent.Config
+	Pending    int      `json:"pending,omitempty"`    // see agent.Config
+	Expire     Duration `json:"expire,omitempty"`     // see agent.Config
+	Reward     Waiting  `json:"reward,omitzero"`      // what decisions with no reward or several rewards teach
 	Replay     string   `json:"replay,omitempty"`     // growth, reservoir or window
-	Capacity   int      `json:"capacity,omitempty"`   // the most data kept
-	Change     Change   `json:"change,omitzero"`      // a test whether the world has changed
-	Background float64  `json:"background,omitempty"` // share of the time that training may take; 0 trains at rewards
+	Capacity   int      `json:"capacity,omitempty"`   // largest number of data kept
+	Change     Change   `json:"change,omitzero"`      // test of change
+	Background float64  `json:"background,omitempty"` // share of the time for training; 0 trains when rewards arrive
 	Backend    string   `json:"backend,omitempty"`
 }
 
-// Features are named features: see agent.Names.
+// Features names features: see agent.Names.
 type Features struct {
 	Names   []string `json:"names,omitempty"`
 	Buckets int      `json:"buckets,omitempty"`
@@ -64,18 +64,18 @@ func (f Features) names() agent.Names { return agent.Names{Known: f.Names, Bucke
 
 // Change is agent.Change; without Run there is no test.
 type Change struct {
-	Run     float64 `json:"run"`               // as agent.Change: the least mean number of rewards to a false alarm
-	Restart bool    `json:"restart,omitempty"` // begin anew at an alarm
+	Run     float64 `json:"run"`               // see agent.Change
+	Restart bool    `json:"restart,omitempty"` // whether the agent begins anew at an alarm
 }
 
-// Waiting is agent.Reward: how long the rewards of a decision are waited for, and what is learned then.
+// Waiting is agent.Reward: how long the agent waits for the rewards of a decision, and what it learns then.
 type Waiting struct {
 	Wait    Duration `json:"wait,omitempty"`
-	Default *float32 `json:"default,omitempty"` // the reward of a decision without one; left out, it teaches nothing
-	Combine string   `json:"combine,omitempty"` // first, sum, max or last; "" is first
+	Default *float32 `json:"default,omitempty"` // reward of a decision without one; if nil, it teaches nothing
+	Combine string   `json:"combine,omitempty"` // first, sum, max or last; "" means first
 }
 
-// reward is the agent's part of a Waiting.
+// reward returns the agent.Reward of a Waiting.
 func (w Waiting) reward() (agent.Reward, error) {
 	r := agent.Reward{Wait: time.Duration(w.Wait), Default: w.Default}
 	if w.Combine == "" {
@@ -87,20 +87,20 @@ func (w Waiting) reward() (agent.Reward, error) {
 	return r, nil
 }
 
-// Duration is a time as text, such as "36h".
+// Duration is a time.Duration that JSON has as text, such as "36h".
 type Duration time.Duration
 
-// UnmarshalText reads what time.ParseDuration does.
+// UnmarshalText parses a text as time.ParseDuration does.
 func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := time.ParseDuration(string(text))
 	*d = Duration(v)
 	return err
 }
 
-// MarshalText writes a Duration.
+// MarshalText returns the text of a Duration.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// mostSpec is the most bytes of a Spec's file.
+// mostSpec is the largest size of a Spec's file in bytes.
 const mostSpec = 1 << 20
 
 // ReadSpec reads a Spec from a file and checks it.
@@ -133,20 +133,20 @@ func decode(r io.Reader, v any) error {
 	return strict.JSON(text, v)
 }
 
-// Config is the agent's configuration. The error joins everything that is wrong.
+// Config returns the agent's configuration. The error joins everything that is wrong.
 func (s Spec) Config() (agent.Config, error) {
 	if err := errors.Join(s.checkNames(), s.checkNumbers()); err != nil {
 		return agent.Config{}, err
 	}
 	c, err := s.config()
 	if err == nil && len(s.Like) > 0 && !c.AddsArms() {
-		err = fmt.Errorf("like must be left out: learner %q has no belief of its own for each arm, and learns anew from the "+
-			"log where arms come", s.kind())
+		err = fmt.Errorf("like must be left out: learner %q has no separate belief for each arm, and learns anew from the "+
+			"log if arms are added", s.kind())
 	}
 	return c, err
 }
 
-// config is Config without a check of the names.
+// config is Config without the checks of names and numbers.
 func (s Spec) config() (agent.Config, error) {
 	c := agent.Config{Seed: s.Seed, Floor: s.Floor, Pending: s.Pending, Expire: time.Duration(s.Expire),
 		Backend: s.Backend}
@@ -183,7 +183,7 @@ func (s Spec) config() (agent.Config, error) {
 	return c, nil
 }
 
-// learner adds the learner to a configuration. Weights of feedbacks need a way to train that has them.
+// learner sets the learner of a configuration. Weights of feedback need a learner whose training supports them.
 func (s Spec) learner(c *agent.Config, p bandit.Problem) error {
 	if alone := c.Encoding == nil; alone && s.Learner == "" {
 		noise, err := s.armNoise()
@@ -206,7 +206,8 @@ func (s Spec) learner(c *agent.Config, p bandit.Problem) error {
 	return nil
 }
 
-// armNoise is the noise variance of arms without a context and a learner, their only setting; 0 is the default.
+// armNoise returns the noise variance of arms without a context and without a learner, which is their only setting; 0
+// means the default.
 func (s Spec) armNoise() (float64, error) {
 	var set struct {
 		NoiseVariance *float64 `json:"noise-variance"`
@@ -215,7 +216,7 @@ func (s Spec) armNoise() (float64, error) {
 		return 0, nil
 	}
 	if err := strict.WithoutNull(s.Set, &set); err != nil {
-		return 0, fmt.Errorf("set: %w; arms without a context take noise-variance alone, and other settings need learner, "+
+		return 0, fmt.Errorf("set: %w; arms without a context only take noise-variance, and other settings need learner, "+
 			"a kind of `hyper list`", err)
 	}
 	v := set.NoiseVariance
@@ -232,7 +233,7 @@ const bayesian = "bayesian-linear"
 
 func (s Spec) kind() string { return cmp.Or(s.Learner, bayesian) }
 
-// encoding is how names' numbers become inputs; nil is for arms alone.
+// encoding returns the Encoding of the Spec's numbers, or nil for arms without a context.
 func (s Spec) encoding() *agent.Encoding {
 	context, action := s.Context.names().Len(), s.Action.names().Len()
 	if len(s.Arms) > 0 && context == 0 {
@@ -254,9 +255,9 @@ func (s Spec) checkNames() error {
 	case len(s.Arms) > 0 && s.Action.names().Len() > 0:
 		errs = append(errs, errors.New("arms and action exclude each other: actions have names, or features"))
 	case len(s.Arms) == 0 && s.Action.names().Len() == 0:
-		errs = append(errs, errors.New("arms or action must be given: what is there to choose from?"))
+		errs = append(errs, errors.New("arms or action must be given: there is nothing to choose from"))
 	case len(s.Arms) == 1:
-		errs = append(errs, errors.New("arms must be two at least"))
+		errs = append(errs, errors.New("arms must have at least two names"))
 	}
 	for i, arm := range s.Arms {
 		if arm == "" || slices.Contains(s.Arms[:i], arm) {

@@ -7,7 +7,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 )
 
-// What is out of range in a Spec is named by its key; several faults are told together.
+// An error names the key of a value out of range in a Spec; several faults are joined.
 func TestSpecNumbers(t *testing.T) {
 	const names = `"arms": ["old", "new"], "context": {"names": ["age"]}`
 	for text, wants := range map[string][]string{

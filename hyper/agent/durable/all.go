@@ -10,8 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// All returns the records from a number on. It ends with the last record that was there when it began, or with an
-// error: one that wraps journal.ErrDamaged where a record is not what was written, or ErrGap where records are missing.
+// All returns the records from a number onward. It ends with the record that was last when it began, or with an error.
+// The error wraps journal.ErrDamaged if a record is not as it was written, or ErrGap if records are missing.
 func (l *Log) All(from uint64) iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
 		p, err := l.pass(from)
@@ -36,10 +36,10 @@ type pass struct {
 	log       *Log
 	segments  []uint64
 	from, end uint64
-	next      uint64 // the record that is read next, also of those before from
+	next      uint64 // number of the next record to read; it may be below from
 }
 
-// pass begins a loop, which release ends. Until then no segment is removed.
+// pass begins a loop, which release ends. No segment is removed during the loop.
 func (l *Log) pass(from uint64) (*pass, error) {
 	l.order.Lock()
 	defer l.order.Unlock()
@@ -53,7 +53,7 @@ func (l *Log) pass(from uint64) (*pass, error) {
 	}
 	i, found := slices.BinarySearch(l.segments, p.from)
 	if !found {
-		i = max(i, 1) - 1 // the segment before has it
+		i = max(i, 1) - 1 // the segment before contains it
 	}
 	p.segments = slices.Clone(l.segments[i:])
 	p.next = p.segments[0]
@@ -65,11 +65,11 @@ func (l *Log) release() {
 	l.order.Lock()
 	defer l.order.Unlock()
 	if l.readers--; l.file != nil && !l.closed {
-		_ = l.sweep() // or the next Trim
+		_ = l.sweep() // after an error, the next Trim sweeps
 	}
 }
 
-// read yields the records of a segment. more is whether the loop goes on.
+// read yields the records of a segment; more reports whether the loop continues.
 func (p *pass) read(i int, yield func(journal.Record, error) bool) (more bool, err error) {
 	end := p.end
 	if i+1 < len(p.segments) {
@@ -85,7 +85,7 @@ func (p *pass) read(i int, yield func(journal.Record, error) bool) (more bool, e
 	} else if err != nil {
 		return false, err
 	}
-	s, err := reading(data, p.segments[i])
+	s, err := readSegment(data, p.segments[i])
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", path, err)
 	}
@@ -104,13 +104,13 @@ func (p *pass) read(i int, yield func(journal.Record, error) bool) (more bool, e
 	case p.next >= end:
 		return true, nil
 	case s.left() > 0:
-		return false, fmt.Errorf("%w: %s cannot be read from byte %d on: take a backup of the folder", journal.ErrDamaged,
+		return false, fmt.Errorf("%w: %s cannot be read from byte %d on: restore the folder from a backup", journal.ErrDamaged,
 			path, s.at)
 	}
 	return false, fmt.Errorf("%w: %d to %d", ErrGap, p.next, end-1)
 }
 
-// record is the record of a number, or an error.
+// record decodes the record with a number.
 func (p *pass) record(number uint64, value []byte) (r journal.Record, err error) {
 	p.log.order.Lock()
 	closed := p.log.closed

@@ -9,28 +9,29 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// disk is what a log asks of a file system. Tests have others, whose writes fail, or which lose what was not synced.
+// disk is the interface of a log to a file system. Tests implement it with disks whose writes fail, or which lose
+// writes that were not synced.
 type disk interface {
 	MkdirAll(dir string) error
 	List(dir string) (names []string, err error)
 	Read(path string) ([]byte, error)
-	Create(path string) (file, error) // an empty file, also where there was one
+	Create(path string) (file, error) // creates an empty file, or truncates an existing one
 	Rename(from, to string) error
 	Remove(path string) error
-	Sync(path string) error // of a file that nobody writes, or of a folder: its names
+	Sync(path string) error // syncs a file that nobody writes, or the names in a folder
 	Lock(path string) (io.Closer, error)
 }
 
-// file is a file that grows.
+// file is a file that is written at its end.
 type file interface {
 	io.WriteCloser
 	Sync() error
 }
 
-// errLocked says that another process, or another part of this one, holds a lock.
-var errLocked = errors.New("another process has it, or another part of this one: its lock is held")
+// errLocked means that another process, or another part of this one, holds the lock.
+var errLocked = errors.New("another process, or another part of this one, holds its lock")
 
-// machine is the disk of the machine.
+// machine is the file system of the operating system.
 type machine struct{}
 
 func (machine) MkdirAll(dir string) error           { return os.MkdirAll(dir, 0o700) }
@@ -59,7 +60,7 @@ func (machine) Sync(path string) error {
 	how := os.O_RDWR
 	if info.IsDir() {
 		if runtime.GOOS == "windows" {
-			return nil // it syncs no folders
+			return nil // Windows cannot sync folders
 		}
 		how = os.O_RDONLY
 	}
@@ -70,7 +71,8 @@ func (machine) Sync(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// locked locks a file, which stays there: two processes that lock and remove one file may hold two.
+// locked locks a file. The file is never removed: if processes removed the file that they lock, two could hold the
+// lock.
 func locked(path string) (io.Closer, error) {
 	l := flock.New(path, flock.SetPermissions(0o600))
 	ok, err := l.TryLock()

@@ -8,7 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// virtual is a disk of Pebble's file systems, which fail and lose what was not synced as tests say.
+// virtual is a disk in one of Pebble's file systems, which can fail, and can lose writes that were not synced.
 type virtual struct{ vfs.FS }
 
 func (v virtual) MkdirAll(dir string) error           { return v.FS.MkdirAll(dir, 0o700) }

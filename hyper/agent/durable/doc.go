@@ -1,34 +1,35 @@
-// Package durable keeps the log of an agent on disk, so that nothing is lost that the agent has acknowledged:
+// Package durable keeps the log of an agent on disk. Nothing that the agent has acknowledged is lost:
 //
 //	log, err := durable.Open("agent/log", durable.Options{})
 //	a, err := agent.Open(config, "agent/file", log)
 //
-// A service ends with the agent first, whose learner writes to the log, and the log last:
+// A service closes the agent first, because its learner writes to the log, and the log last:
 //
 //	a.Close()
 //	err = errors.Join(a.Save("agent/file"), log.Close())
 //
-// `hyper evaluate agent/log --agent other.json` tells from the log how another agent would have done.
+// `hyper evaluate agent/log --agent other.json` estimates from the log how well another agent would have done.
 //
 // # What it promises
 //
-// A record that wait has returned for is there when the log is opened again, once, in its place in the order, whether
-// the program ended, was killed, or the machine lost its power; with Sync None, only after Close, or where the machine
-// did not stop. What was being written then is there whole, or not at all; a torn tail is dropped, with a warning.
-// Damage to what had been on the disk is not taken for one: the log is refused, and a reader has what is before it.
-// Records have checksums of their own, and a version: testdata has a log, which later versions read. One process
-// writes; others may read.
+// After wait has returned for a record, the record is in the log whenever the log is opened again: once, and in its
+// place in the order. This holds if the program ended, was killed, or the machine lost its power. With Sync None it
+// holds only after Close, or if the machine did not stop. A record that was being written at that time is in the log
+// completely or not at all; a torn end is dropped, with a warning. Damage to data that had reached the disk is not
+// treated as a torn end: Open refuses the log, and a reader gets the records before the damage. Records have their own
+// checksums, and a version. testdata has a log that later versions must read. One process writes; others may read.
 //
-// When the disk fails a sync the program ends, as databases do: what is safe is then not known but by opening the log
-// anew. Other errors of the disk make the log fail (ErrFailed), and it takes no more.
+// If a sync of the disk fails, the program ends, as databases do, because only opening the log again shows what is
+// safe. After another error of the disk the log fails (ErrFailed), and accepts no more records.
 //
-// The tests kill processes at random times (-kills 1000), lose what was not synced at random times, make each write,
-// sync, creation and rename fail in turn, cut the log at each byte, and change each.
+// The tests kill processes at random times (-kills 1000), lose unsynced writes at random times, make each write, sync,
+// creation and rename fail in turn, and truncate the log at each byte and change each byte.
 //
-// # Why files of its own
+// # Why it has its own file format
 //
-// Records of 264 bytes, each waited for, on two cores of a machine that did other work. Rates and times beside those of
-// Pebble, which kept the log before, are ratios in the same round, medians of 8 rounds; 0.7 to 1.5 is noise:
+// The table is for records of 264 bytes, each waited for, on two cores of a machine that also did other work. The
+// column of Pebble, which kept the log before, has rates and times. The other columns have ratios to Pebble in the same
+// round, medians of 8 rounds; a ratio of 0.7 to 1.5 is noise:
 //
 //	                              Pebble 2.1   bbolt 1.5   tidwall/wal 1.2   etcd's wal 3.7   these files
 //	each, 1 goroutine             590/s        0.5         0.8               0.4              0.8
@@ -44,12 +45,12 @@
 //	fail or lose writes in tests  yes          no          no                no               yes
 //	a torn tail                   dropped      -           refused           dropped          dropped
 //
-// Compiling is beside the standard library. Pebble without the Zstandard in C takes 50 seconds and is as fast, but that
-// is a build tag, which a package cannot set for the programs that import it.
+// The time to compile is in addition to the standard library. Pebble without the Zstandard in C compiles in 50 seconds
+// and is as fast, but that needs a build tag, which a package cannot set for the programs that import it.
 //
-// All are fast enough for an agent. The guarantees decide, and their tests. Only Pebble lets tests have a write fail,
-// or lose what was not synced; the others open their files themselves. bbolt has checksums of two pages alone: of 6,000
-// bytes that were changed in turn, it lost records without a word for 6, and panicked for 40. tidwall/wal has no
-// checksums, and refuses the whole log where its last record is torn. These files are six hundred lines: of a database
-// the log only needs to append, to read in order, and to drop what is old.
+// All are fast enough for an agent, so the guarantees and their tests decide. Only Pebble lets tests make a write fail,
+// or lose unsynced writes; the others open their files themselves. bbolt has checksums of only two pages: when each of
+// 6,000 bytes was changed in turn, it lost records without an error for 6 of them, and panicked for 40. tidwall/wal has
+// no checksums, and refuses the whole log if its last record is torn. The code of this format has six hundred lines:
+// the log only appends records, reads them in order, and drops old ones.
 package durable

@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/durable"
 )
 
-// An agent that loses nothing, however the program ends: here without a word of goodbye.
+// An agent loses nothing, however the program ends: here it ends without closing anything.
 func ExampleOpen() {
 	dir := must.M1(os.MkdirTemp("", "agent"))
 	defer os.RemoveAll(dir)

@@ -19,15 +19,15 @@ import (
 
 var kills = flag.Int("kills", 20, "how many times TestKill kills the process that writes the log")
 
-// What a process that TestKill starts finds in its environment: the folder, and its Sync.
+// These are the environment variables of a process that TestKill starts: the folder, and its Sync.
 const (
 	childDir  = "HYPER_DURABLE_TEST_DIR"
 	childSync = "HYPER_DURABLE_TEST_SYNC"
 )
 
-// A process that is killed, at any time, with kill -9, also while it opens the log, keeps what Append has acknowledged:
-// each record is there once, under its number. The next process goes on with the same folder. Every other one has Sync
-// None, with which only a machine may lose records.
+// A process that is killed with kill -9 at any time, even while it opens the log, keeps what Append has acknowledged:
+// each record is there once, with its number. The next process continues with the same folder. Every second process
+// uses Sync None, with which only a failure of the machine may lose records.
 func TestKill(t *testing.T) {
 	if dir := os.Getenv(childDir); dir != "" {
 		appendForever(dir, Sync(must.M1(strconv.Atoi(os.Getenv(childSync)))))
@@ -53,7 +53,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// appendForever appends from 8 goroutines, and prints the number and ID of each record that was acknowledged.
+// appendForever appends from 8 goroutines, and prints the number and the ID of each acknowledged record.
 func appendForever(dir string, sync Sync) {
 	l := must.M1(Open(dir, Options{Log: silent, Sync: sync, segment: 100_000}))
 	for w := range 8 {
@@ -70,7 +70,7 @@ func appendForever(dir string, sync Sync) {
 }
 
 // killed runs appendForever in another process, kills it after some milliseconds, and notes what it acknowledged. It
-// returns what the process complained about.
+// returns the errors that the process printed.
 func killed(t *testing.T, dir string, sync Sync, ms int, acked map[uint64]string) string {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^TestKill$")
@@ -97,8 +97,8 @@ func killed(t *testing.T, dir string, sync Sync, ms int, acked map[uint64]string
 	return complaint.String()
 }
 
-// verified opens the log and compares what it has from a number on with what was acknowledged. It returns the next
-// number.
+// verified opens the log and compares its records, from a number onward, with the acknowledged ones. It returns the
+// next number.
 func verified(t *testing.T, dir string, from uint64, acked map[uint64]string) uint64 {
 	t.Helper()
 	l := must.M1(Open(dir, Options{Log: silent}))

@@ -12,41 +12,41 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// ErrFailed says that the disk failed a write: the log takes no more. Open reads what is there.
+// ErrFailed means that the disk failed a write: the log accepts no more records. Open reads the records that are there.
 var ErrFailed = errors.New("the log has failed")
 
-// ErrClosed says that the log was closed, and takes and gives no more.
+// ErrClosed means that the log was closed, and can be neither written nor read.
 var ErrClosed = errors.New("the log is closed")
 
-// ErrGap says that records are missing between others: a log that is only read was changed in the meantime, and may be
-// opened again, or it is damaged.
+// ErrGap means that records are missing between others. Either another process changed the log while this one read it,
+// and the log may be opened again, or the log is damaged.
 var ErrGap = errors.New("records are missing")
 
-// Log is a sequence of records in a folder. Its methods are safe for concurrent use. One process writes it. After Close
-// they return ErrClosed, but for Next and Close.
+// Log is a sequence of records in a folder. Its methods are safe for concurrent use. Only one process writes it. After
+// Close, all methods except Next and Close return ErrClosed.
 type Log struct {
 	dir     string
 	options Options
-	lock    io.Closer // nil where the log is only read
+	lock    io.Closer // nil if the log is only read
 
 	order    sync.Mutex // guards all below
-	segments []uint64   // numbers of the segments' first records
-	first    uint64     // what Trim has kept
-	next     uint64
-	safe     uint64 // records before this one are on the disk
-	file     file   // the last segment; nil where the log is only read
-	size     int    // its length
+	segments []uint64   // number of each segment's first record
+	first    uint64     // number of the first record that Trim has kept
+	next     uint64     // number of the next record
+	safe     uint64     // records before this one are on the disk
+	file     file       // the last segment; nil if the log is only read
+	size     int        // length of the last segment in bytes
 	buffer   []byte
-	readers  int  // loops over All
-	syncing  bool // whether somebody syncs, and has let go of order
+	readers  int  // number of loops over All
+	syncing  bool // whether a goroutine syncs without holding order
 	synced   sync.Cond
 	failed   error
 	closed   bool
 }
 
-// Append adds records, all of them or none, and returns the number of the first. Their order is then fixed; wait
-// returns when they are as durable as Options.Sync says, and must be called. After an error of the disk it is not known
-// whether they are there, and the log takes no more.
+// Append adds all records, or none, and returns the number of the first. Their order is then fixed. wait returns when
+// they are as durable as Options.Sync requires; the caller must call it. After an error of the disk, it is unknown
+// whether the records are in the log, and the log accepts no more.
 func (l *Log) Append(records ...journal.Record) (first uint64, wait func() error, err error) {
 	var body []byte
 	for i, r := range records {
@@ -79,14 +79,15 @@ func (l *Log) Append(records ...journal.Record) (first uint64, wait func() error
 	}, nil
 }
 
-// ready returns when a frame may be written: it ends a segment that is full. The caller holds l.order.
+// ready returns when a frame may be written; it first begins a new segment if the last one is full. The caller holds
+// l.order.
 func (l *Log) ready() error {
 	for {
 		switch {
 		case l.err() != nil:
 			return l.err()
 		case l.file == nil:
-			return errors.New("the log was opened to be read")
+			return errors.New("the log was opened read-only")
 		case l.size < l.options.segment:
 			return nil
 		case l.syncing:
@@ -106,7 +107,7 @@ func (l *Log) ready() error {
 	}
 }
 
-// write writes a frame of the next records, or a mark. The caller holds l.order.
+// write writes a frame with the next records, or a mark. The caller holds l.order.
 func (l *Log) write(body []byte) error {
 	l.buffer = frame{l.next, l.safe, body}.append(l.buffer[:0])
 	n, err := l.file.Write(l.buffer)
@@ -117,7 +118,7 @@ func (l *Log) write(body []byte) error {
 	return nil
 }
 
-// fail notes that the log takes no more. The caller holds l.order.
+// fail makes the log accept no more records. The caller holds l.order.
 func (l *Log) fail(err error) error {
 	if l.failed == nil {
 		l.failed = fmt.Errorf("%w: %w", ErrFailed, err)
@@ -125,14 +126,14 @@ func (l *Log) fail(err error) error {
 	return l.failed
 }
 
-// Err is why the log takes no more, or nil.
+// Err returns why the log accepts no more records, or nil.
 func (l *Log) Err() error {
 	l.order.Lock()
 	defer l.order.Unlock()
 	return l.err()
 }
 
-// err is Err where the caller holds l.order.
+// err is Err for a caller that holds l.order.
 func (l *Log) err() error {
 	if l.closed {
 		return ErrClosed
@@ -140,15 +141,15 @@ func (l *Log) err() error {
 	return l.failed
 }
 
-// Next is the number that the next record gets: how many there have been.
+// Next returns the number of the next record: the number of records that the log has ever had.
 func (l *Log) Next() uint64 {
 	l.order.Lock()
 	defer l.order.Unlock()
 	return l.next
 }
 
-// Trim drops the first records: those that are of before a time and have a lower number, but never the last of all. A
-// segment of which all records are dropped is removed.
+// Trim drops the first records: the records from before a time that have a lower number than number. It never drops the
+// last record. A segment is removed when all of its records are dropped.
 func (l *Log) Trim(before time.Time, number uint64) error {
 	number = min(number, max(l.Next(), 1)-1)
 	for r, err := range l.All(0) {
@@ -166,16 +167,16 @@ func (l *Log) Trim(before time.Time, number uint64) error {
 		return err
 	}
 	l.first = number
-	if err := l.write(marked(number)); err != nil {
+	if err := l.write(markBody(number)); err != nil {
 		return err
 	}
-	if err := l.flush(); err != nil { // before a file goes
+	if err := l.flush(); err != nil { // before a file is removed
 		return err
 	}
 	return l.sweep()
 }
 
-// Close ends the log when what is being written is. Loops over All end with ErrClosed. It may be called again, and then
+// Close closes the log after the present writes. Loops over All end with ErrClosed. Close may be called again, and then
 // does nothing.
 func (l *Log) Close() error {
 	l.order.Lock()
@@ -194,17 +195,18 @@ func (l *Log) Close() error {
 	return errors.Join(l.end(), l.file.Close(), l.lock.Close())
 }
 
-// end makes all safe, and says so at the end of the segment, so that damage to the last records is known.
+// end syncs all records, and writes a mark at the end of the segment that says so. Damage to the last records can then
+// be told from a torn end.
 func (l *Log) end() error {
 	err := l.file.Sync()
 	if err != nil {
 		return l.fail(err)
 	}
 	l.safe = l.next
-	if l.failed != nil { // a frame may be there in part
+	if l.failed != nil { // a part of a frame may be written
 		return nil
 	}
-	if err := l.write(marked(l.first)); err != nil {
+	if err := l.write(markBody(l.first)); err != nil {
 		return err
 	}
 	return l.file.Sync()

@@ -31,7 +31,7 @@ var records = []journal.Record{
 
 var silent = slog.New(slog.DiscardHandler)
 
-// A log has its records in their order, also after it was closed and opened again, and goes on with their numbers.
+// A log has its records in order, even after it was closed and opened again, and continues with their numbers.
 func TestLog(t *testing.T) {
 	dir := t.TempDir()
 	var all []journal.Record
@@ -90,8 +90,8 @@ func kept(t *testing.T, l *Log, from uint64) (out []journal.Record) {
 	return out
 }
 
-// A machine that loses its power, at any time, keeps what Append has acknowledged, in the order of the numbers: what
-// was not synced is lost, each part of it with chance one half.
+// A machine that loses its power at any time keeps what Append has acknowledged, in the order of the numbers. Of the
+// writes that were not synced, each part is lost with probability one half.
 func TestPowerLoss(t *testing.T) {
 	for seed := range 40 {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))
@@ -153,8 +153,8 @@ func TestPowerLoss(t *testing.T) {
 	}
 }
 
-// When the k-th write, sync, rename or creation of a file fails, for every k, the call fails, and what was acknowledged
-// before is there when the log is opened again.
+// For every k, if the k-th write, sync, rename or creation of a file fails, the call fails, and everything that was
+// acknowledged before is there when the log is opened again.
 func TestFaults(t *testing.T) {
 	for k := range 200 {
 		disk := vfs.NewCrashableMem()
@@ -191,8 +191,8 @@ func TestFaults(t *testing.T) {
 	t.Error("there are more writes")
 }
 
-// appended appends until an error, at most 20 records in some segments, and returns the IDs of those that were
-// acknowledged. After 15 it trims the first 9.
+// appended appends at most 20 records in some segments, until an error, and returns the IDs of the acknowledged ones.
+// After 15 records it trims the first 9.
 func appended(t *testing.T, fs vfs.FS) (acked []string, trimmed int) {
 	t.Helper()
 	defer func() {
@@ -219,7 +219,7 @@ func appended(t *testing.T, fs vfs.FS) (acked []string, trimmed int) {
 	return acked, trimmed
 }
 
-// A log of which all has been dropped goes on with the next number.
+// A log whose records have all been dropped continues with the next number.
 func TestTrimAll(t *testing.T) {
 	dir := t.TempDir()
 	l := must.M1(Open(dir, Options{Log: silent}))
@@ -236,9 +236,9 @@ func TestTrimAll(t *testing.T) {
 	}
 }
 
-// A log that was cut off at any byte of what was written last has the records before the cut, whole and in order, and
-// goes on; one of which a byte was changed is refused, unless it was changed in the last record: then it has those
-// before. A log that was closed is refused also where the last record was changed.
+// A log that was cut off at any byte of its last write has the records before the cut, whole and in order, and
+// continues. A log with a changed byte is refused. The exception is a changed last record: the log then has the records
+// before. A log that was closed is also refused if the last record was changed.
 func TestTornTail(t *testing.T) {
 	disk := vfs.NewMem()
 	l := must.M1(Open("log", Options{Log: silent, disk: virtual{disk}}))
@@ -309,7 +309,7 @@ func TestTornTail(t *testing.T) {
 	}
 }
 
-// newest is the name of the last segment.
+// newest returns the name of the last segment.
 func newest(t *testing.T, fs vfs.FS) (name string) {
 	t.Helper()
 	for _, file := range must.M1(fs.List("log")) {
@@ -335,7 +335,7 @@ func write(t *testing.T, fs vfs.FS, name string, data []byte) {
 	must.M(f.Close())
 }
 
-// cloned copies the files of a log, but for its lock.
+// cloned copies the files of a log, except its lock.
 func cloned(t *testing.T, from, to vfs.FS) {
 	t.Helper()
 	must.M(to.MkdirAll("log", 0o700))
@@ -346,7 +346,8 @@ func cloned(t *testing.T, from, to vfs.FS) {
 	}
 }
 
-// A log is read while another writes it: a reader has the records that were there, in order, and no part of one.
+// A log is read while another process writes it: a reader has the records from when it was opened, in order, and no
+// partial record.
 func TestReadBesideWriter(t *testing.T) {
 	dir := t.TempDir()
 	l := must.M1(Open(dir, Options{Log: silent, Sync: None, segment: 5 << 20})) // 250 records
@@ -396,7 +397,7 @@ func TestReadBesideWriter(t *testing.T) {
 	}
 }
 
-// A log that was closed says so, whatever it is asked, and nothing panics; closing it again is nothing.
+// A closed log returns an error from every method, and nothing panics. Closing it again does nothing.
 func TestClosed(t *testing.T) {
 	for _, sync := range []Sync{Each, None} {
 		l := must.M1(Open(t.TempDir(), Options{Log: silent, Sync: sync}))
@@ -436,7 +437,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// Close beside all that uses the log: each call is done, or says that the log is closed.
+// Close runs beside all other calls: each call is done, or returns that the log is closed.
 func TestCloseBesideUse(t *testing.T) {
 	for range 20 {
 		dir := t.TempDir()
@@ -480,10 +481,10 @@ func TestCloseBesideUse(t *testing.T) {
 	}
 }
 
-// otherDir names the folder in the environment of the process that TestOtherProcess starts.
+// otherDir is the environment variable with the folder of the process that TestOtherProcess starts.
 const otherDir = "HYPER_DURABLE_TEST_OTHER"
 
-// A log that another process writes is refused, with a word on that.
+// A log that another process writes is refused, and the error says so.
 func TestOtherProcess(t *testing.T) {
 	if dir := os.Getenv(otherDir); dir != "" {
 		l, err := Open(dir, Options{Log: silent})
@@ -500,7 +501,7 @@ func TestOtherProcess(t *testing.T) {
 		return string(must.M1(c.Output()))
 	}
 	l := must.M1(Open(dir, Options{Log: silent}))
-	if said := other(); !strings.Contains(said, dir+": another process has it") {
+	if said := other(); !strings.Contains(said, dir+": another process, or another part") {
 		t.Errorf("beside this process: %s", said)
 	}
 	must.M(l.Close())

@@ -9,10 +9,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// Open opens the log of a folder, or begins it. What was being written when a process or machine stopped is there
-// whole, or not at all. The error says so where another process writes the log, wraps journal.ErrDamaged where records
-// that had been on the disk cannot be read, os.ErrNotExist where a log is to be read and there is none, and names the
-// command that converts a log of an earlier version.
+// Open opens the log in a folder, or creates it. A record that was being written when a process or machine stopped is
+// in the log completely or not at all. The error says if another process writes the log. It wraps journal.ErrDamaged if
+// records that had reached the disk cannot be read, and os.ErrNotExist if ReadOnly is set and there is no log. For a
+// log of an earlier version, it names the command that converts the log.
 func Open(dir string, o Options) (*Log, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func Open(dir string, o Options) (*Log, error) {
 	return l, nil
 }
 
-// open finds where the log ends, and begins a segment there. Nothing that was there is changed.
+// open finds the end of the log, and begins a segment there. It changes no existing data.
 func (l *Log) open() (err error) {
 	disk := l.options.disk
 	if !l.options.ReadOnly {
@@ -45,10 +45,10 @@ func (l *Log) open() (err error) {
 	}
 	var old bool
 	if l.segments, old = segmentsOf(names); old {
-		return fmt.Errorf("it is of an earlier version: `go run ./hyper/cmd/convertlog %s` in a clone of the repository "+
+		return fmt.Errorf("it has an earlier version: `go run ./hyper/cmd/convertlog %s` in a clone of the repository "+
 			"converts it", l.dir)
 	}
-	if err := l.find(); err != nil || l.options.ReadOnly {
+	if err := l.findEnd(); err != nil || l.options.ReadOnly {
 		return err
 	}
 	if err := l.begin(); err != nil {
@@ -57,11 +57,11 @@ func (l *Log) open() (err error) {
 	return errors.Join(disk.Sync(filepath.Dir(l.dir)), l.sweep())
 }
 
-// find finds the first record and the number of the next in the last segment, and makes it safe.
-func (l *Log) find() error {
+// findEnd reads the last segment, sets the numbers of the first and the next record, and syncs the segment.
+func (l *Log) findEnd() error {
 	if len(l.segments) == 0 {
 		if l.options.ReadOnly {
-			return fmt.Errorf("there is none in this folder: %w", os.ErrNotExist)
+			return fmt.Errorf("there is no log in this folder: %w", os.ErrNotExist)
 		}
 		l.first, l.next, l.safe = l.options.from, l.options.from, l.options.from
 		return nil
@@ -73,7 +73,7 @@ func (l *Log) find() error {
 	if err != nil {
 		return err
 	}
-	s, err := reading(data, last)
+	s, err := readSegment(data, last)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -86,12 +86,12 @@ func (l *Log) find() error {
 	number, damaged := s.damage()
 	switch {
 	case l.options.ReadOnly:
-		l.next = max(l.next, number) // All says what cannot be read
+		l.next = max(l.next, number) // All returns the error of a record that cannot be read
 		l.safe = l.next
 		return nil
 	case damaged:
-		return fmt.Errorf("record %d: %w: %s cannot be read from byte %d on, and had been written and was safe: take a "+
-			"backup of the folder", s.next, journal.ErrDamaged, path, s.at)
+		return fmt.Errorf("record %d: %w: %s cannot be read from byte %d on, although it had been safe on the disk: "+
+			"restore the folder from a backup", s.next, journal.ErrDamaged, path, s.at)
 	case s.left() > 0:
 		l.options.Log.Warn("the end of the log cannot be read, and is dropped: it was torn when the program or the machine "+
 			"stopped, before it was acknowledged, or it was damaged since", "bytes", s.left(), "file", path)
@@ -99,17 +99,17 @@ func (l *Log) find() error {
 	return l.options.disk.Sync(path)
 }
 
-// path is where the segment of a number is.
+// path returns the path of the segment with a number.
 func (l *Log) path(number uint64) string { return filepath.Join(l.dir, fileOf(number)) }
 
-// begin begins a segment at the next record. What was written before is safe.
+// begin begins a segment at the next record. All earlier records must be safe.
 func (l *Log) begin() error {
 	disk, path := l.options.disk, filepath.Join(l.dir, unfinished)
 	f, err := disk.Create(path)
 	if err != nil {
 		return err
 	}
-	l.buffer = frame{l.next, l.next, marked(l.first)}.append(append(l.buffer[:0], magic...))
+	l.buffer = frame{l.next, l.next, markBody(l.first)}.append(append(l.buffer[:0], magic...))
 	if _, err = f.Write(l.buffer); err == nil {
 		err = f.Sync()
 	}
@@ -123,13 +123,13 @@ func (l *Log) begin() error {
 		return errors.Join(err, f.Close())
 	}
 	l.file, l.size = f, len(l.buffer)
-	if n := len(l.segments); n == 0 || l.segments[n-1] != l.next { // one without records is replaced
+	if n := len(l.segments); n == 0 || l.segments[n-1] != l.next { // a segment without records is replaced
 		l.segments = append(l.segments, l.next)
 	}
 	return nil
 }
 
-// sweep removes the segments that have no record which Trim has kept, unless somebody reads. The caller holds l.order.
+// sweep removes the segments whose records Trim has dropped, unless a loop reads. The caller holds l.order.
 func (l *Log) sweep() error {
 	for l.readers == 0 && len(l.segments) > 1 && l.segments[1] <= l.first {
 		if err := l.options.disk.Remove(l.path(l.segments[0])); err != nil && !errors.Is(err, os.ErrNotExist) {

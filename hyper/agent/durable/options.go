@@ -11,33 +11,34 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Sync says when a record is on the disk.
+// Sync defines when a record is on the disk.
 type Sync int
 
 const (
-	// Each has every record there before Append's wait returns; those that wait at the same time share a sync.
+	// Each syncs every record before Append's wait returns; calls that wait at the same time share a sync.
 	Each Sync = iota + 1
-	// Grouped is Each, but that a sync waits for Options.Delay, and more records share it.
+	// Grouped is Each with a delay: a sync waits for Options.Delay, so that more records share it.
 	Grouped
-	// None returns at once: a loss of power loses the last seconds, and the end of the program, by kill -9 too, nothing.
+	// None does not wait. A loss of power loses the records of the last seconds; the end of the program, even by kill
+	// -9, loses none.
 	None
 )
 
 func (s Sync) String() string { return enum.Word(s, "each", "grouped", "none") }
 
-// Options say how a log is kept. Zeros are defaults.
+// Options configure a log. Zero values mean defaults.
 type Options struct {
-	Sync  Sync          // 0 is Each
-	Delay time.Duration // of Grouped; 0 is 2 ms
-	// ReadOnly is for reading a log, which another process may write at the same time: the log has what was there when it
-	// was opened.
+	Sync  Sync          // 0 means Each
+	Delay time.Duration // delay of a sync with Grouped; 0 means 2 ms
+	// ReadOnly opens a log for reading, while another process may write it. The log then has the records that it had
+	// when it was opened.
 	ReadOnly bool
-	Log      *slog.Logger // nil is slog.Default()
+	Log      *slog.Logger // nil means slog.Default()
 
-	disk    disk         // nil is the machine's
-	exit    func(string) // is told why the program ends; nil ends it
-	segment int          // bytes after which a segment is full; 0 is 16 MiB
-	from    uint64       // the number of the first record, where the log is new
+	disk    disk         // nil means the file system
+	exit    func(string) // is called with the reason before the program ends; for tests
+	segment int          // size in bytes at which a segment is full; 0 means 16 MiB
+	from    uint64       // number of the first record of a new log
 }
 
 func (o Options) withDefaults() Options {

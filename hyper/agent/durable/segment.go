@@ -13,17 +13,17 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// A segment is a file of the log, named by the number of its first record. It has magic, and then frames, one for each
-// Append. A frame is, little-endian,
+// A segment is a file of the log, named by the number of its first record. It has the bytes of magic, and then frames,
+// one for each Append. A frame has these fields, little-endian:
 //
-//	checksum  uint32, CRC-32C of what follows
-//	length    uint32, of the body in bytes
-//	number    uint64, of the frame's first record
-//	unsafe    uint32, number of records before it that were not known to be on the disk when it was written
-//	body      the records, each after its length as a varint; or a mark: 0, and a varint, the number of the first record
+//	checksum  uint32, CRC-32C of the rest of the frame
+//	length    uint32, length of the body in bytes
+//	number    uint64, number of the frame's first record
+//	unsafe    uint32, number of earlier records that were not known to be on the disk at the time of the write
+//	body      the records, each after its length as a varint; or a mark: 0, and as a varint the number of the first record
 //	          that Trim has kept
 //
-// A segment begins with a mark, and has another when it is closed.
+// A segment begins with a mark, and ends with another one if the log was closed.
 const (
 	magic      = "hypermodels log 2\n"
 	frameHead  = 20
@@ -33,13 +33,13 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// frame is what one write has added.
+// frame holds the records of one write.
 type frame struct {
-	number, safe uint64 // of its first record; records before safe were known to be on the disk
+	number, safe uint64 // number of its first record; records before safe were known to be on the disk
 	body         []byte
 }
 
-// append appends the frame to bytes.
+// append appends the encoded frame to out.
 func (f frame) append(out []byte) []byte {
 	begin := len(out)
 	out = append(out, 0, 0, 0, 0)
@@ -51,8 +51,8 @@ func (f frame) append(out []byte) []byte {
 	return out
 }
 
-// frameAt reads the frame at the beginning of data, whose number is from least to most; ok is false where there is
-// none.
+// frameAt reads the frame at the beginning of data, whose number must be from least to most; ok is false if there is no
+// such frame.
 func frameAt(data []byte, least, most uint64) (f frame, size int, ok bool) {
 	if len(data) < frameHead {
 		return f, 0, false
@@ -68,10 +68,10 @@ func frameAt(data []byte, least, most uint64) (f frame, size int, ok bool) {
 	return f, size, crc32.Checksum(data[4:size], castagnoli) == binary.LittleEndian.Uint32(data)
 }
 
-// marked returns the body of a mark.
-func marked(first uint64) []byte { return binary.AppendUvarint([]byte{0}, first) }
+// markBody returns the body of a mark.
+func markBody(first uint64) []byte { return binary.AppendUvarint([]byte{0}, first) }
 
-// mark is the number of a mark; ok is false where the frame is none.
+// mark returns the number in a mark; ok is false if the frame is not a mark.
 func (f frame) mark() (first uint64, ok bool) {
 	if len(f.body) == 0 || f.body[0] != 0 {
 		return 0, false
@@ -80,7 +80,7 @@ func (f frame) mark() (first uint64, ok bool) {
 	return first, n > 0
 }
 
-// records are the frame's, with their numbers.
+// records returns the frame's records with their numbers.
 func (f frame) records() iter.Seq2[uint64, []byte] {
 	return func(yield func(uint64, []byte) bool) {
 		if _, ok := f.mark(); ok {
@@ -89,7 +89,7 @@ func (f frame) records() iter.Seq2[uint64, []byte] {
 		for number, left := f.number, f.body; len(left) > 0; number++ {
 			size, n := binary.Uvarint(left)
 			if n <= 0 || size > uint64(len(left)-n) {
-				return // not what Append writes: what follows says that records are missing
+				return // Append does not write this: the caller then finds that records are missing
 			}
 			if !yield(number, left[n:n+int(size)]) {
 				return
@@ -99,23 +99,23 @@ func (f frame) records() iter.Seq2[uint64, []byte] {
 	}
 }
 
-// segment is read frame by frame.
+// segment is a segment that is read frame by frame.
 type segment struct {
 	data []byte
-	at   int    // where the next frame begins
-	next uint64 // the number of the record that comes next
+	at   int    // index at which the next frame begins
+	next uint64 // number of the next record
 }
 
-// reading begins to read the segment of a number. The error says that the file is none.
-func reading(data []byte, number uint64) (*segment, error) {
+// readSegment begins to read a segment with a number. The error means that the file is not a segment.
+func readSegment(data []byte, number uint64) (*segment, error) {
 	s := &segment{data, min(len(magic), len(data)), number}
 	if string(data[:s.at]) != magic[:s.at] {
-		return nil, fmt.Errorf("%w, or of another version: it begins with %q", journal.ErrDamaged, data[:s.at])
+		return nil, fmt.Errorf("%w, or it has another version: it begins with %q", journal.ErrDamaged, data[:s.at])
 	}
 	return s, nil
 }
 
-// frame reads the next frame; ok is false at the end, or where what follows cannot be read.
+// frame reads the next frame; ok is false at the end, or if the rest cannot be read.
 func (s *segment) frame() (f frame, ok bool) {
 	f, size, ok := frameAt(s.data[s.at:], s.next, s.next)
 	if !ok {
@@ -128,13 +128,14 @@ func (s *segment) frame() (f frame, ok bool) {
 	return f, true
 }
 
-// left is the number of bytes that are not read.
+// left returns the number of bytes that are not read yet.
 func (s *segment) left() int { return len(s.data) - s.at }
 
-// damage reports whether what could not be read had been on the disk: a later frame then says so, and has a number.
+// damage reports whether the bytes that cannot be read had been on the disk. It searches for a later frame that says
+// so, and returns the number of that frame.
 func (s *segment) damage() (number uint64, found bool) {
 	for at := s.at + 1; at+frameHead <= len(s.data); at++ {
-		// A record takes a byte at least, so that random bytes are rarely a number from here to there.
+		// Every record takes at least one byte. This bounds the number of a later frame, and random bytes rarely match.
 		f, _, ok := frameAt(s.data[at:], s.next, s.next+uint64(at-s.at))
 		if ok && f.safe > s.next {
 			return f.number, true
@@ -143,11 +144,11 @@ func (s *segment) damage() (number uint64, found bool) {
 	return 0, false
 }
 
-// fileOf is the name of the segment whose first record has a number.
+// fileOf returns the file name of the segment whose first record has a number.
 func fileOf(number uint64) string { return fmt.Sprintf("%020d%s", number, suffix) }
 
-// segmentsOf returns the numbers of the segments among the names of a folder's files, in their order; old is whether a
-// log of the first version is there.
+// segmentsOf returns the numbers of the segments among the names of a folder's files, in ascending order. old reports
+// whether the folder has a log of the first version.
 func segmentsOf(names []string) (numbers []uint64, old bool) {
 	for _, name := range names {
 		number, err := strconv.ParseUint(strings.TrimSuffix(name, suffix), 10, 64)

@@ -16,16 +16,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// numbered is a record that says its number.
+// numbered returns a record that encodes its number.
 func numbered(n int) journal.Record { return journal.Record{Trained: &journal.Trained{Rounds: n}} }
 
-// files are the names of the segments in a folder.
+// files returns the names of the segments in a folder.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	return must.M1(filepath.Glob(filepath.Join(dir, "*"+suffix)))
 }
 
-// filled is a log with records in several segments.
+// filled returns a log with records in several segments.
 func filled(t *testing.T, dir string, n int) *Log {
 	t.Helper()
 	l := must.M1(Open(dir, Options{Log: silent, Sync: None, segment: 300}))
@@ -38,8 +38,8 @@ func filled(t *testing.T, dir string, n int) *Log {
 	return l
 }
 
-// A log goes on over its segments, also when it is opened again. Trim removes those of which nothing is kept, but not
-// while somebody reads.
+// A log continues over its segments, even when it is opened again. Trim removes the segments without kept records, but
+// not while a loop reads.
 func TestSegments(t *testing.T) {
 	dir := t.TempDir()
 	l := filled(t, dir, 50)
@@ -70,8 +70,8 @@ func TestSegments(t *testing.T) {
 	must.M(l.Close())
 }
 
-// Whatever byte of a segment changes, and wherever one is cut, reading it says so, with the records before. A segment
-// that is missing is a gap.
+// If any byte of a segment changes, or if the segment is cut anywhere, a reader gets an error after the records before.
+// A missing segment is a gap.
 func TestDamagedSegment(t *testing.T) {
 	dir := t.TempDir()
 	must.M(filled(t, dir, 50).Close())
@@ -118,17 +118,17 @@ func TestDamagedSegment(t *testing.T) {
 	check("without the segment", ErrGap)
 }
 
-// number is the number of a segment.
+// number returns the number of a segment.
 func number(t *testing.T, path string) uint64 {
 	t.Helper()
 	all, _ := segmentsOf([]string{filepath.Base(path)})
 	return all[0]
 }
 
-// lastRecord is where the last frame with records ends.
+// lastRecord returns the index of the last frame with records.
 func lastRecord(t *testing.T, data []byte, first uint64) (end int) {
 	t.Helper()
-	s := must.M1(reading(data, first))
+	s := must.M1(readSegment(data, first))
 	for f, ok := s.frame(); ok; f, ok = s.frame() {
 		if _, is := f.mark(); !is {
 			end = s.at
@@ -139,13 +139,13 @@ func lastRecord(t *testing.T, data []byte, first uint64) (end int) {
 
 // endsFrame reports whether data ends with a whole frame, or before the first.
 func endsFrame(data []byte, first uint64) bool {
-	s := must.M1(reading(data, first))
+	s := must.M1(readSegment(data, first))
 	for _, ok := s.frame(); ok; _, ok = s.frame() {
 	}
 	return s.left() == 0
 }
 
-// A log that was closed is refused whatever byte of its records changes, the last record's too.
+// A log that was closed is refused if any byte of its records changes, including the last record.
 func TestDamagedAfterClose(t *testing.T) {
 	dir := t.TempDir()
 	l := must.M1(Open(dir, Options{Log: silent}))
@@ -168,7 +168,7 @@ func TestDamagedAfterClose(t *testing.T) {
 	}
 }
 
-// slow is a disk whose syncs take a while, and are counted.
+// slow is a disk whose syncs are slow and counted.
 type slow struct {
 	machine
 	syncs *atomic.Int32
@@ -190,8 +190,8 @@ func (f slowFile) Sync() error {
 	return f.file.Sync()
 }
 
-// Records that wait at the same time share a sync, and none returns before one that began after it was written. Grouped
-// shares it also among those that come one after the other.
+// Records that wait at the same time share a sync, and wait only returns after a sync that began after the write. With
+// Grouped, consecutive records share it too.
 func TestSharedSync(t *testing.T) {
 	for _, o := range []Options{{Sync: Each}, {Sync: Grouped, Delay: 50 * time.Millisecond}} {
 		var syncs atomic.Int32
@@ -228,7 +228,7 @@ func TestSharedSync(t *testing.T) {
 	}
 }
 
-// Write keeps numbers, and refuses records that do not follow one another, and a folder that is there.
+// Write keeps numbers. It refuses records that are not consecutive, and an existing folder.
 func TestWrite(t *testing.T) {
 	from := func(numbers ...uint64) iter.Seq2[journal.Record, error] {
 		return func(yield func(journal.Record, error) bool) {

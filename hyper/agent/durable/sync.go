@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Sync returns when all records are on the disk, whatever Options.Sync says.
+// Sync returns when all records are on the disk, independent of Options.Sync.
 func (l *Log) Sync() error {
 	l.order.Lock()
 	end, closed := l.next, l.closed
@@ -16,8 +16,8 @@ func (l *Log) Sync() error {
 	return l.wait(end)
 }
 
-// wait returns when the records before end are on the disk. Those who wait at the same time share a sync: one of them
-// syncs what all have written.
+// wait returns when the records before end are on the disk. Goroutines that wait at the same time share a sync: one of
+// them syncs what all have written.
 func (l *Log) wait(end uint64) error {
 	l.order.Lock()
 	defer l.order.Unlock()
@@ -28,7 +28,7 @@ func (l *Log) wait(end uint64) error {
 		case l.closed:
 			return l.failed // Close could not make them safe
 		default:
-			if err := l.share(); err != nil {
+			if err := l.syncShared(); err != nil {
 				return err
 			}
 		}
@@ -36,9 +36,9 @@ func (l *Log) wait(end uint64) error {
 	return nil
 }
 
-// share makes safe what is written until a sync begins, after Options.Delay. The caller holds l.order, which share lets
-// go meanwhile, and nobody syncs.
-func (l *Log) share() error {
+// syncShared waits for Options.Delay, and then syncs all records written until then. The caller holds l.order, and no other
+// goroutine syncs. share releases l.order during the delay and the sync.
+func (l *Log) syncShared() error {
 	l.syncing = true
 	if l.options.Delay > 0 {
 		l.order.Unlock()
@@ -51,15 +51,15 @@ func (l *Log) share() error {
 	l.order.Lock()
 	l.syncing = false
 	l.synced.Broadcast()
-	return l.settled(to, err)
+	return l.noteSync(to, err)
 }
 
-// flush makes safe what is written. The caller holds l.order.
-func (l *Log) flush() error { return l.settled(l.next, l.file.Sync()) }
+// flush syncs what is written. The caller holds l.order.
+func (l *Log) flush() error { return l.noteSync(l.next, l.file.Sync()) }
 
-// settled notes what a sync has made safe. Where it failed the program ends: what is on the disk is then not known, and
-// a second sync may wrongly say that all is well. The caller holds l.order.
-func (l *Log) settled(to uint64, err error) error {
+// noteSync notes the result of a sync. If the sync failed, the program ends, because it is unknown what is on the disk,
+// and a second sync may wrongly succeed. The caller holds l.order.
+func (l *Log) noteSync(to uint64, err error) error {
 	if err == nil {
 		l.safe = max(l.safe, to)
 		return nil
@@ -68,7 +68,7 @@ func (l *Log) settled(to uint64, err error) error {
 	if l.options.exit != nil {
 		l.options.exit(err.Error())
 	}
-	l.options.Log.Error("the disk failed to make the log safe, and the program ends: start it again when the disk is well",
+	l.options.Log.Error("the disk failed to sync the log, and the program ends: start it again when the disk works",
 		"error", err)
 	os.Exit(1)
 	return err

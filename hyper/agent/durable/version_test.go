@@ -15,8 +15,8 @@ import (
 
 var rewrite = flag.Bool("write", false, "write the logs of testdata anew: only before a version is released")
 
-// written are the records of testdata/v2. They never change: a new version of the format gets a folder of its own.
-// Those of version 1, in Pebble, are in the testdata of convertlog.
+// written has the records of testdata/v2. They never change: a new version of the format gets its own folder. The
+// records of version 1, in Pebble, are in the testdata of convertlog.
 var written = []journal.Record{
 	{Time: 1700000000000000000, Decision: &journal.Decision{ID: "1-00000001", Context: []float32{1, -0.5},
 		Actions: [][]float32{{1, 2}, {3, 4}}, Action: 1, Probabilities: []float32{0.25, 0.75}, Input: []float32{3, 4, 1}}},
@@ -27,7 +27,7 @@ var written = []journal.Record{
 	{Time: -1, Trained: &journal.Trained{Rounds: 7}},
 }
 
-// settling are the records of testdata/v2-settled: of the kinds that journal's version 2 has added.
+// settling has the records of testdata/v2-settled, with the kinds that version 2 of journal added.
 var settling = []journal.Record{
 	{Time: 1800000000000000000, Decision: &journal.Decision{ID: "1-00000001", Arms: []int{3, 0},
 		Probabilities: []float32{0.5, 0.5}, Input: []float32{0.25}, Deferred: true}},
@@ -37,7 +37,7 @@ var settling = []journal.Record{
 	{Time: 1800000000000000004, Settled: &journal.Settled{ID: "0-00000001", Reward: -0.5, Weight: 1, Default: true}},
 }
 
-// changing are the records of testdata/v2-arms: of the kinds that journal's version 3 has added.
+// changing has the records of testdata/v2-arms, with the kinds that version 3 of journal added.
 var changing = []journal.Record{
 	{Time: 1900000000000000000, Arms: &journal.Arms{Like: []int{-1, -1, 0}, Offered: []int{2, 0},
 		Names: []string{"old", "new", "newer"}, Was: 2}},
@@ -48,7 +48,7 @@ var changing = []journal.Record{
 		WasContext: journal.Named{Names: []string{"age"}, Buckets: 4}}},
 }
 
-// Logs that version 2 wrote are read, and go on. One record is in each write; the process did not close them.
+// Logs that version 2 wrote can be read and continued. Each write has one record; the processes did not close the logs.
 func TestVersion(t *testing.T) {
 	for folder, want := range map[string][]journal.Record{"testdata/v2": written, "testdata/v2-settled": settling,
 		"testdata/v2-arms": changing} {
@@ -74,7 +74,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// A log of version 1 is refused, with the command that converts it, and stays as it was.
+// A log of version 1 is refused, and is unchanged. The error names the command that converts it.
 func TestFirstVersion(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	must.M(os.CopyFS(dir, os.DirFS("../../cmd/convertlog/testdata/v1")))

@@ -13,12 +13,13 @@ import (
 // together is the number of records that Write appends at once.
 const together = 1000
 
-// Write writes records, which keep their numbers, as a log in a folder that is not there yet: all of another log, or a
-// part of it. When it returns, the records are on the disk. The error is an error of reading the records, or says that
-// numbers are missing between them, or that the folder is there; the folder is then as it was.
+// Write writes records to a new log in a folder that does not exist yet. The records keep their numbers; they may be
+// all records of another log, or a part. When Write returns, the records are on the disk. The error is an error of
+// reading the records, or says that numbers are missing between them, or that the folder exists. After an error the
+// folder is as it was before.
 func Write(dir string, records iter.Seq2[journal.Record, error]) (err error) {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(fmt.Errorf("%s is there already: name a folder that is not", dir), err)
+		return errors.Join(fmt.Errorf("%s exists already: name a folder that does not exist", dir), err)
 	}
 	var l *Log
 	var some []journal.Record

@@ -2,26 +2,28 @@ package journal
 
 import "fmt"
 
-// Arms are those that there are from now on.
+// Arms records the arms of the agent from now on.
 type Arms struct {
-	// Like has a number for each arm, removed ones too: the arm like which it began, or -1 for the prior.
+	// Like has an entry for each arm, including removed arms: the number of the arm whose belief it started with, or -1
+	// if it started with the prior.
 	Like []int
-	// Offered are the arms that decisions are among, in their order.
+	// Offered lists the arms that decisions choose among, in their order.
 	Offered []int
-	// Names has a name for each arm, or none.
+	// Names has a name for each arm, or is empty.
 	Names []string
-	Was   int // how many arms there were before
-	// Anew says that an agent which has learned anew from the log goes on with them, and that no belief has grown.
+	Was   int // number of arms before the change
+	// Anew marks the arms of an agent that has learned anew from the log. No belief has grown by this change.
 	Anew bool
 }
 
-// Features says what the numbers of decisions mean from now on, where they meant something else.
+// Features records the meaning of the numbers of decisions from now on, after that meaning has changed.
 type Features struct {
 	Context, Action       Named
-	WasContext, WasAction Named // before
+	WasContext, WasAction Named // the meaning before the change
 }
 
-// Named are numbers with names, and after them so many buckets for features without.
+// Named describes a vector of numbers: one number for each name, then Buckets numbers for features without a number of
+// their own.
 type Named struct {
 	Names   []string
 	Buckets int
@@ -30,12 +32,12 @@ type Named struct {
 func (a *Arms) validate() error {
 	if len(a.Offered) == 0 || len(a.Like) > mostNumbers || a.Was < 0 || a.Was > mostNumbers ||
 		len(a.Names) != 0 && len(a.Names) != len(a.Like) {
-		return fmt.Errorf("%d arms of %d, with %d names", len(a.Offered), len(a.Like), len(a.Names))
+		return fmt.Errorf("%d of %d arms are offered, with %d names", len(a.Offered), len(a.Like), len(a.Names))
 	}
 	given := make([]bool, len(a.Like))
 	for _, arm := range a.Offered {
 		if arm < 0 || arm >= len(a.Like) || given[arm] {
-			return fmt.Errorf("arm %d of %d is offered, or twice", arm, len(a.Like))
+			return fmt.Errorf("offered arm %d is not one of %d arms, or is offered twice", arm, len(a.Like))
 		}
 		given[arm] = true
 	}
@@ -77,7 +79,7 @@ func (w *writer) texts(all []string) {
 	}
 }
 
-// texts are nil where there are none. Each may be as long as a record.
+// texts returns nil for an empty list. Each text may be as long as a record.
 func (r *reader) texts() (out []string) {
 	n := r.count(len(r.left))
 	for i := 0; i < n && r.err == nil; i++ {
@@ -86,7 +88,7 @@ func (r *reader) texts() (out []string) {
 	return out
 }
 
-// counts are nil where there are none.
+// counts returns nil for an empty list.
 func (r *reader) counts() (out []int) {
 	n := r.count(len(r.left))
 	for i := 0; i < n && r.err == nil; i++ {

@@ -1,5 +1,6 @@
-// Package journal has the records of an agent's log: what it decided, which rewards came, when it learned from what it
-// had waited for, and when it trained, in the order in which that happened. Package durable keeps them on disk.
+// Package journal defines the records of an agent's log, in the order of the events: the decisions that the agent made,
+// the rewards that arrived, what it learned when a wait was over, and its training. Package durable keeps the records
+// on disk.
 package journal
 
 import (
@@ -11,9 +12,9 @@ import (
 	"slices"
 )
 
-// Record is an entry of the log: exactly one of its pointers is set.
+// Record is an entry of the log. Exactly one of its pointers is set.
 type Record struct {
-	Number   uint64 // its place in the log, counted from 0; the log gives it
+	Number   uint64 // index of the record in the log, counted from 0; set by the log
 	Time     int64  // Unix time in nanoseconds
 	Decision *Decision
 	Feedback *Feedback
@@ -25,59 +26,59 @@ type Record struct {
 	Features *Features
 }
 
-// Decision is one that was made.
+// Decision records a decision.
 type Decision struct {
 	ID            string
-	Context       []float32   // what there was to choose from: see agent.Menu
-	Actions       [][]float32 // all of one length
+	Context       []float32   // with Actions and Arms, the menu: see agent.Menu
+	Actions       [][]float32 // all have the same length
 	Arms          []int
-	Action        int // the place of the action taken
+	Action        int // index of the action taken
 	Probabilities []float32
-	Input         []float32 // of the belief, for the action taken
-	Deferred      bool      // its reward is not waited for before it is Shown
+	Input         []float32 // input of the belief for the action taken
+	Deferred      bool      // the wait for its reward begins when it is Shown
 }
 
-// Feedback is a reward that was taken.
+// Feedback records a reward that the agent took.
 type Feedback struct {
 	ID     string
 	Reward float32
 	Weight float32
-	Kept   bool // it was kept until the decision is Settled; otherwise the agent learned from it
+	Kept   bool // the reward is kept until the decision is Settled; if false, the agent learned from it at once
 }
 
-// Datum was added without a decision.
+// Datum records a datum that was added without a decision.
 type Datum struct {
 	Input    []float32
 	Response float32
 }
 
-// Trained says that so many rounds of training were made, beside those that feedback makes.
+// Trained records a number of rounds of training, in addition to the rounds that follow feedback.
 type Trained struct{ Rounds int }
 
-// ErrDamaged says that a record is not what was written.
+// ErrDamaged means that a record is not as it was written.
 var ErrDamaged = errors.New("damaged")
 
-// A record begins with the version that its kind came with. Others are refused.
+// A record begins with the version that introduced its kind. Decode refuses a record with another version.
 const (
 	version     = 1
 	lastVersion = 3
 )
 
-// Kinds of records.
+// These are the kinds of records.
 const (
 	aDecision = iota + 1
 	aFeedback
 	aDatum
 	aTrained
-	aDeferred // of version 2 from here on: a Decision
+	aDeferred // a Decision; the kinds from here on need version 2
 	aKept     // a Feedback
 	aShown
 	aSettled
-	aChangeOfArms // of version 3 from here on: Arms
+	aChangeOfArms // Arms; the kinds from here on need version 3
 	aChangeOfFeatures
 )
 
-// versionOf is the version of a kind.
+// versionOf returns the version that introduced a kind.
 func versionOf(kind byte) byte {
 	switch {
 	case kind < aDeferred:
@@ -88,7 +89,7 @@ func versionOf(kind byte) byte {
 	return lastVersion
 }
 
-// Bounds of a record.
+// These are the bounds of a record: in bytes, of each number that counts, and of an ID in bytes.
 const (
 	mostBytes   = 16 << 20
 	mostNumbers = 1 << 22
@@ -97,8 +98,9 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Encode writes a record: version, kind, time, fields, and the CRC-32C of all these. Whole numbers are varints, lists
-// begin with their length, and numbers are float32, all little-endian. The error says what a record cannot have.
+// Encode encodes a record: version, kind, time, fields, and the CRC-32C of all these. Integers are varints, lists begin
+// with their length, and other numbers are float32; all are little-endian. The error says what is wrong with the
+// record.
 func (r Record) Encode() ([]byte, error) {
 	if err := r.validate(); err != nil {
 		return nil, err
@@ -147,7 +149,7 @@ func (r Record) Encode() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(w.out, crc32.Checksum(w.out, castagnoli)), nil
 }
 
-// validate reports what decoding would refuse.
+// validate reports a record that Decode would refuse.
 func (r Record) validate() error {
 	kinds := 0
 	for _, is := range []bool{r.Decision != nil, r.Feedback != nil, r.Datum != nil, r.Trained != nil, r.Shown != nil,
@@ -158,7 +160,7 @@ func (r Record) validate() error {
 	}
 	switch {
 	case kinds != 1:
-		return fmt.Errorf("a record must be of one kind, got %d", kinds)
+		return fmt.Errorf("a record must have exactly one kind, got %d", kinds)
 	case r.Trained != nil && (r.Trained.Rounds < 0 || r.Trained.Rounds > math.MaxInt32):
 		return fmt.Errorf("rounds must be from 0 to %d, got %d", math.MaxInt32, r.Trained.Rounds)
 	case len(r.ID()) > mostID:
@@ -179,7 +181,7 @@ func (d *Decision) validate() error {
 	}
 	for i, x := range d.Actions {
 		if len(x) != len(d.Actions[0]) {
-			return fmt.Errorf("actions must have as many numbers each, got %d and, at place %d, %d", len(d.Actions[0]), i,
+			return fmt.Errorf("all actions must have the same number of numbers, got %d and, at index %d, %d", len(d.Actions[0]), i,
 				len(x))
 		}
 	}
@@ -191,7 +193,7 @@ func (d *Decision) validate() error {
 	return nil
 }
 
-// writer appends fields.
+// writer appends the fields of a record.
 type writer struct{ out []byte }
 
 func (w *writer) count(n int) { w.out = binary.AppendUvarint(w.out, uint64(n)) }
@@ -228,14 +230,14 @@ func (w *writer) decision(d *Decision) {
 	w.numbers(d.Input)
 }
 
-// Decode reads what Encode wrote. The error wraps ErrDamaged, or names a version that is not known. Nothing is
-// allocated that the record has no bytes for.
+// Decode decodes what Encode wrote. The error wraps ErrDamaged, or names an unknown version. Decode allocates no more
+// memory than the bytes of the record justify.
 func Decode(data []byte) (r Record, err error) {
 	if len(data) < 6 || len(data) > mostBytes+4 {
 		return r, fmt.Errorf("%w: a record of %d bytes", ErrDamaged, len(data))
 	}
 	if data[0] < version || data[0] > lastVersion {
-		return r, fmt.Errorf("the record is of version %d, and this program reads versions %d to %d", data[0], version,
+		return r, fmt.Errorf("the record has version %d, and this program reads versions %d to %d", data[0], version,
 			lastVersion)
 	}
 	body, sum := data[:len(data)-4], binary.LittleEndian.Uint32(data[len(data)-4:])
@@ -282,7 +284,7 @@ func Decode(data []byte) (r Record, err error) {
 	return r, nil
 }
 
-// reader reads fields; the first error stays.
+// reader reads the fields of a record, and keeps the first error.
 type reader struct {
 	left []byte
 	err  error
@@ -295,7 +297,7 @@ func (r *reader) fail(what string) {
 	r.left = nil
 }
 
-// count reads a whole number of at most so much.
+// count reads an integer of at most most.
 func (r *reader) count(most int) int {
 	v, n := binary.Uvarint(r.left)
 	if n <= 0 || v > uint64(most) {
@@ -318,7 +320,7 @@ func (r *reader) varint() int64 {
 
 func (r *reader) text() string { return r.textOf(mostID) }
 
-// textOf reads a text of at most so many bytes.
+// textOf reads a text of at most most bytes.
 func (r *reader) textOf(most int) string {
 	n := r.count(most)
 	if n > len(r.left) {
@@ -340,7 +342,7 @@ func (r *reader) number() float32 {
 	return v
 }
 
-// numbers are nil where there are none.
+// numbers returns nil for an empty list.
 func (r *reader) numbers() []float32 {
 	n := r.count(mostNumbers)
 	if 4*n > len(r.left) {

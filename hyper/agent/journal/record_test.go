@@ -28,7 +28,7 @@ var records = []Record{
 	{Time: 8, Features: &Features{Context: Named{[]string{"age", "visits"}, 16}, WasContext: Named{[]string{"age"}, 16}}},
 }
 
-// What is written is read, and a record of which any byte has changed or is missing is not.
+// A record that is encoded can be decoded, and a record with a changed or missing byte cannot.
 func TestRecords(t *testing.T) {
 	for _, r := range records {
 		data, err := r.Encode()
@@ -71,7 +71,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// Any bytes with a right checksum are read or refused, and what is read is written to the same bytes' meaning.
+// Any bytes with a correct checksum are decoded or refused. A decoded record can be encoded again, and decodes to the
+// same record.
 func FuzzDecode(f *testing.F) {
 	for _, r := range records {
 		data, _ := r.Encode()
@@ -93,7 +94,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// The bytes of records of version 1 never change: a log of a program that knows no other goes on.
+// The bytes of records of version 1 never change: a log of a program that knows only version 1 can be continued.
 func TestFirstVersionBytes(t *testing.T) {
 	sum := crc32.New(castagnoli)
 	for _, r := range records[:6] {

@@ -1,15 +1,15 @@
 package journal
 
-// Shown says that a deferred decision was shown: from then on its reward is waited for.
+// Shown records that a deferred decision was shown. The wait for its reward begins then.
 type Shown struct{ ID string }
 
-// Settled says that the agent learned from a decision with this reward, when its wait was over; of a decision that it
-// had learned from before, that this reward took the place of the last.
+// Settled records that the agent learned from a decision with this reward, when the wait was over. If the agent had
+// learned from the decision before, this reward replaced the earlier one.
 type Settled struct {
 	ID      string
 	Reward  float32
 	Weight  float32
-	Default bool // no reward had come: it is the default
+	Default bool // no reward had arrived, and this is the default
 }
 
 func (w *writer) flag(on bool) {
@@ -33,7 +33,7 @@ func (r *reader) settled() *Settled {
 	return &Settled{ID: r.text(), Reward: r.number(), Weight: r.number(), Default: r.flag()}
 }
 
-// ID returns the ID of the decision that the record is about, or "" where it is about none.
+// ID returns the ID of the record's decision, or "" if the record does not belong to a decision.
 func (r Record) ID() string {
 	switch {
 	case r.Decision != nil:

@@ -10,18 +10,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Bernstein asks for an empirical Bernstein interval (Maurer and Pontil 2009, theorem 4): it holds the value at least
-// as often as its level says, for any number of independent decisions, and not only for many. It is wide: most often
-// two to ten times Hall's. It needs bounds that hold for all decisions, those not in the log too.
+// Bernstein asks for an empirical Bernstein interval (Maurer and Pontil 2009, theorem 4). It contains the true value at
+// least as often as its level says, for any number of independent decisions. (The other intervals need many decisions.)
+// It is wide: usually two to ten times as wide as Hall's. It needs bounds that hold for all possible decisions, also
+// for decisions that are not in the log.
 //
-// What the estimator leaves out of the target, [Estimate].Blind, may have any reward between the bounds, so that the
-// interval holds the value of the target also where the estimate is biased (Bottou and others 2013, section 5.3). So
-// IPS.Clip shortens intervals where it cuts off little, or decisions are few. There is none for SNIPS, which is no
-// mean.
+// The rewards of the part of the target that the estimator leaves out, [Estimate].Blind, may lie anywhere between the
+// bounds. So the interval contains the value of the target even if the estimate is biased (Bottou and others 2013,
+// section 5.3). Therefore IPS.Clip shortens the interval if it cuts off little, or if there are few decisions. SNIPS
+// has no such interval, because it is not a mean.
 type Bernstein struct {
-	Low, High float64 // the least and the greatest reward that can occur
-	// MaxWeight is the greatest weight that can occur: with a log that takes any of K actions with probability p at
-	// least, 1/p; agents give them Floor/K. It may be 0 where the estimator has a bound.
+	Low, High float64 // smallest and largest reward that can occur
+	// MaxWeight is the largest weight that can occur. If the log takes each of K actions with probability at least p,
+	// it is 1/p; agents guarantee p = Floor/K. It may be 0 if the estimator has a bound.
 	MaxWeight float64
 }
 
@@ -32,16 +33,16 @@ func (b Bernstein) validate() error {
 	return faults.NotNegative("Bernstein.MaxWeight", b.MaxWeight)
 }
 
-// bounded is the capability of estimators that are means of bounded terms.
+// bounded is implemented by estimators that are means of bounded terms.
 type bounded interface {
 	Estimator
-	// terms are bounds of base + cut(w) residual.
+	// terms returns bounds of base + cut(w) residual.
 	terms(Bernstein) (from, to float64)
-	// rest are bounds of what a decision adds to the value for each unit of the target's probability left out.
+	// rest returns bounds of a decision's contribution to the value, per unit of the target's probability left out.
 	rest(Bernstein) (from, to float64)
 }
 
-// most is the largest weight that an estimator makes, whose own bound is 0 where it has none.
+// most returns the largest weight that an estimator can have. own is the estimator's own bound; 0 means no bound.
 func (b Bernstein) most(own float64) float64 {
 	if own == 0 || b.MaxWeight > 0 && b.MaxWeight < own {
 		return b.MaxWeight
@@ -49,30 +50,30 @@ func (b Bernstein) most(own float64) float64 {
 	return own
 }
 
-// corrected are bounds of terms that correct a model whose predictions are between Low and High.
+// corrected returns bounds of terms that correct a model whose predictions are between Low and High.
 func (b Bernstein) corrected(most float64) (from, to float64) {
 	width := most * (b.High - b.Low)
 	return b.Low - width, b.High + width
 }
 
-// estimator returns e with its bounds, if it has any.
+// estimator returns e as a bounded estimator, or an error if it has no bounds.
 func (b Bernstein) estimator(e Estimator) (bounded, error) {
 	with, ok := e.(bounded)
 	if !ok {
-		return nil, fmt.Errorf("%v has no Bernstein interval, as it is no mean of bounded terms: use IPS, DoublyRobust or "+
+		return nil, fmt.Errorf("%v has no Bernstein interval, because it is not a mean of bounded terms: use IPS, DoublyRobust or "+
 			"Switch, or another Interval", e)
 	}
 	if from, to := with.terms(b); b.MaxWeight == 0 && !cuts(e, math.Inf(1)) || !finite(to-from) {
-		return nil, fmt.Errorf("Bernstein.MaxWeight is %v: want the largest weight that can occur, one over the least "+
-			"probability that the log gives an action, or a bound of the estimator, as IPS.Clip", b.MaxWeight)
+		return nil, fmt.Errorf("Bernstein.MaxWeight is %v: want the largest weight that can occur, one over the smallest "+
+			"probability that the log gives an action, or a bound of the estimator such as IPS.Clip", b.MaxWeight)
 	}
 	return with, nil
 }
 
 // check reports a decision outside the bounds.
 func (b Bernstein) check(i int, s *Sample, e Estimator) error {
-	_, alone := e.(IPS)                                       // without a model
-	slack := roundings * (math.Abs(b.Low) + math.Abs(b.High)) // as probabilities do not sum to 1 exactly
+	_, alone := e.(IPS)                                       // without a reward model
+	slack := roundings * (math.Abs(b.Low) + math.Abs(b.High)) // because probabilities do not sum to 1 exactly
 	within := func(x float64) bool { return b.Low-slack <= x && x <= b.High+slack }
 	switch {
 	case !within(s.reward):
@@ -93,8 +94,8 @@ func (b Bernstein) check(i int, s *Sample, e Estimator) error {
 	return nil
 }
 
-// side is an end of the interval of the mean of x, which lies between two bounds: the lower end where sign is -1, the
-// upper where it is 1.
+// side returns one end of the interval of the mean of x, whose values lie between from and to: the lower end if sign is
+// -1, the upper end if it is 1.
 func (b Bernstein) side(x []float64, from, to, level, sign float64) float64 {
 	n := float64(len(x))
 	mean, variance := stat.MeanVariance(x, nil)
@@ -124,5 +125,5 @@ func (b Bernstein) interval(v *evidence, level float64) (lower, upper float64, e
 	return b.clamp(lower), b.clamp(upper), nil
 }
 
-// clamp puts an end between the bounds of rewards.
+// clamp limits an end of an interval to the bounds of rewards.
 func (b Bernstein) clamp(x float64) float64 { return max(b.Low, min(x, b.High)) }

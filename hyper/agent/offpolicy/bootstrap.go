@@ -12,12 +12,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Bootstrap is the bootstrap of Student's statistic T, or bootstrap-t (Efron 1979; Hall 1988): decisions are drawn anew
-// from the log, and the quantiles of T over the draws stand in the place of Student's. It takes time in proportion to
-// Draws times decisions. It knows nothing of heavy weights that the log does not have: see the package for what that
-// costs. The same Seed makes the same interval.
+// Bootstrap asks for an interval by the bootstrap of Student's statistic T, or bootstrap-t (Efron 1979; Hall 1988). It
+// draws the decisions of whole logs from the log, with replacement, and uses the quantiles of T over these draws
+// instead of Student's quantiles. Its time is proportional to Draws times the number of decisions. It knows nothing of
+// heavy weights that do not occur in the log: see the package comment for the cost. The same Seed gives the same
+// interval.
 type Bootstrap struct {
-	Draws int // of whole logs; 0 is 999
+	Draws int // number of drawn logs; 0 means 999
 	Seed  uint64
 }
 
@@ -39,7 +40,7 @@ func (b Bootstrap) interval(v *evidence, level float64) (lower, upper float64, e
 			math.Ceil(1/tail)-1, level)
 	}
 	spread := v.stdErr * math.Sqrt(float64(len(v.terms)))
-	z := make([]float64, len(v.terms)) // terms with mean 0 and deviation 1
+	z := make([]float64, len(v.terms)) // terms with mean 0 and standard deviation 1
 	for i, x := range v.terms {
 		z[i] = (x - v.value) / spread
 	}
@@ -56,7 +57,8 @@ func (b Bootstrap) interval(v *evidence, level float64) (lower, upper float64, e
 	return v.value - v.stdErr*greatest, v.value - v.stdErr*least, nil
 }
 
-// redrawn is Student's statistic of as many draws from z, whose mean is 0: infinite where they are all equal.
+// redrawn draws len(z) numbers from z, whose mean is 0, and returns their Student's statistic. It is infinite if all
+// drawn numbers are equal.
 func redrawn(r *rand.Rand, z []float64) float64 {
 	n := float64(len(z))
 	var sum, squares float64

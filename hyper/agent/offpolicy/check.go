@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// checkSample reports what is wrong with the arguments of NewSample.
+// checkSample reports invalid arguments of NewSample.
 func checkSample[F ~float32 | ~float64](action int, reward float64, logged, target, predicted []F) error {
 	if len(logged) != len(target) {
 		return fmt.Errorf("target has %d probabilities and logged %d: want one for each action in both", len(target),
@@ -31,7 +31,7 @@ func checkSample[F ~float32 | ~float64](action int, reward float64, logged, targ
 	return nil
 }
 
-// checkPartial reports what is wrong with the arguments of NewPartial.
+// checkPartial reports invalid arguments of NewPartial.
 func checkPartial[F ~float32 | ~float64](action int, reward float64, logged F, target, predicted []F) error {
 	if err := checkDecision(action, reward, target, predicted); err != nil {
 		return err
@@ -43,7 +43,7 @@ func checkPartial[F ~float32 | ~float64](action int, reward float64, logged F, t
 	return nil
 }
 
-// checkDecision reports what is wrong with all but the log's probabilities.
+// checkDecision reports invalid arguments, except the probabilities of the log.
 func checkDecision[F ~float32 | ~float64](action int, reward float64, target, predicted []F) error {
 	switch k := len(target); {
 	case k == 0:
@@ -64,7 +64,7 @@ func checkDecision[F ~float32 | ~float64](action int, reward float64, target, pr
 	return checkProbabilities("target", target)
 }
 
-// roundings is how far from 1 probabilities may sum.
+// roundings is the largest difference between 1 and the sum of probabilities.
 const roundings = 1e-4
 
 func checkProbabilities[F ~float32 | ~float64](name string, probabilities []F) error {
@@ -76,7 +76,7 @@ func checkProbabilities[F ~float32 | ~float64](name string, probabilities []F) e
 		sum += float64(p)
 	}
 	if math.Abs(sum-1) > roundings {
-		return fmt.Errorf("%s probabilities sum to %v: want those of all actions, which sum to 1", name, sum)
+		return fmt.Errorf("%s probabilities sum to %v: want the probabilities of all actions, which sum to 1", name, sum)
 	}
 	return nil
 }

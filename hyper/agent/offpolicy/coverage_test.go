@@ -15,8 +15,8 @@ import (
 
 var estimators = []Estimator{IPS{}, IPS{Clip: 5}, SNIPS{}, DoublyRobust{}, Switch{Threshold: 5}}
 
-// covered evaluates logs of a world, and returns the share of intervals that hold the truth, their mean width, and
-// the values. Of 1,000 logs, 5 at most may be refused for their mean weight, which is by chance that of 1.
+// covered evaluates logs of a world, and returns the share of intervals that contain the true value, their mean width,
+// and the values. At most 5 of 1,000 logs may be refused for their mean weight; by chance it is 1.
 func covered(w *world, truth float64, logs, n int, e Estimator, o Options) (share, width float64, values []float64) {
 	r, held, refused := rand.New(rand.NewPCG(1, 2)), 0, 0
 	for range logs {
@@ -38,8 +38,8 @@ func covered(w *world, truth float64, logs, n int, e Estimator, o Options) (shar
 	return float64(held) / float64(n), width / float64(n), values
 }
 
-// Of 1,000 logs, 93 to 97 of 100 have an interval that holds the truth: a true coverage of 95% gives a share from 0.936
-// to 0.964 in 95 of 100 tests. Estimators without bias have the true value on average.
+// Of 1,000 logs, 93% to 97% have an interval that contains the true value: a true coverage of 95% gives a share from
+// 0.936 to 0.964 in 95 of 100 tests. Estimators without bias have the true value on average.
 func TestCoverage(t *testing.T) {
 	t.Parallel()
 	for _, k := range []struct {
@@ -69,8 +69,8 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// Bernstein's intervals cover more by construction, here in 300 logs. They hold the true value, also of an estimator
-// that is biased.
+// Bernstein's intervals have a larger coverage by construction, here in 300 logs. They contain the true value even if
+// the estimator is biased.
 func TestCoverageOfBernstein(t *testing.T) {
 	t.Parallel()
 	w := newWorld(0.5, bernoulli)
@@ -92,7 +92,7 @@ func TestCoverageOfBernstein(t *testing.T) {
 	}
 }
 
-// The bootstrap covers where the log has the weights that matter.
+// The bootstrap has the right coverage if the log has the weights that matter.
 func TestCoverageOfBootstrap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(1, bernoulli)
@@ -108,9 +108,9 @@ func TestCoverageOfBootstrap(t *testing.T) {
 	}
 }
 
-// With a fifth of actions at random, 600 decisions have some six weights of 50 that matter, and at times none. The
-// bootstrap does not know what the log may lack, and covers too little; Hall's interval knows, and covers too much.
-// Options.Least refuses both.
+// With a fifth of the actions at random, 600 decisions have about six weights of 50 that matter, and sometimes none.
+// The bootstrap does not know which weights the log may lack, and its coverage is too small. Hall's interval knows
+// them, and its coverage is too large. Options.Least refuses both.
 func TestBootstrapLacksHeavyWeights(t *testing.T) {
 	t.Parallel()
 	w := newWorld(0.2, bernoulli)
@@ -125,9 +125,9 @@ func TestBootstrapLacksHeavyWeights(t *testing.T) {
 	}
 }
 
-// A logging policy that learns has other probabilities in each decision, which depend on what came before: it takes the
-// arm that did best so far in 7 of 10 decisions, or else any, and the reward model is what it has seen. The target
-// takes the arm that is worst.
+// A logging policy that learns has other probabilities in each decision, which depend on earlier decisions. It takes
+// the arm with the best rewards so far in 7 of 10 decisions, and otherwise any arm; the reward model has the mean
+// rewards so far. The target takes the worst arm.
 func TestCoverageOfLearningLog(t *testing.T) {
 	t.Parallel()
 	r, held, means := rand.New(rand.NewPCG(1, 2)), map[Estimator]int{}, []float64{0.45, 0.5, 0.55}
@@ -163,7 +163,7 @@ func TestCoverageOfLearningLog(t *testing.T) {
 	}
 }
 
-// A reward model lessens the variance, and one that is right lessens it more.
+// A reward model reduces the variance, and a correct model reduces it more.
 func TestModelLessensVariance(t *testing.T) {
 	t.Parallel()
 	w := newWorld(0.5, bernoulli)

@@ -1,23 +1,27 @@
-// Package offpolicy tells from the log of one policy how another would have done: off-policy evaluation. The log has,
-// for each decision, the action that was drawn, the probabilities that it was drawn from, and the reward that came, as
-// those of package agent do. A target policy is what it would have done in the same decisions: probabilities too.
+// Package offpolicy estimates from the log of one policy the mean reward that another policy would have had: off-policy
+// evaluation. For each decision, the log has the action that was drawn, the probabilities that it was drawn from, and
+// the reward, as a log of package agent has them. The target policy is given by the probabilities with which it would
+// have taken the actions in the same decisions.
 //
-// [NewSample] or [NewPartial] make a [Sample] of each decision; [Evaluate] makes an [Estimate] with an interval of
-// them, or says why the log does not allow one.
+// [NewSample] or [NewPartial] make a [Sample] of each decision. [Evaluate] makes an [Estimate] with an interval from
+// the samples, or returns an error that says why the log does not allow an estimate.
 //
 // # Which estimator
 //
-// w is the importance weight of the action that was taken: its probability under the target over that in the log.
+// w is the importance weight of the action that was taken: its probability under the target divided by its probability
+// in the log. r is the reward, q the reward that a model predicts for the action, and q(pi) the mean of the model's
+// predictions under the target.
 //
-//	estimator     is the mean of                    bias            take it
-//	SNIPS         w r, over the mean of w           small, to 0     without a reward model
-//	DoublyRobust  q(pi) + w (r - q)                 none            with a reward model: most often the best
-//	Switch        the same for w up to a threshold  of the model    where a few weights are too heavy for it
+//	estimator     is the mean of                    bias            use it
+//	SNIPS         w r, divided by the mean of w     small, to 0     without a reward model
+//	DoublyRobust  q(pi) + w (r - q)                 none            with a reward model: usually the best
+//	Switch        the same for w up to a threshold  of the model    if a few weights are too heavy for it
 //	IPS           w r                               none            for Bernstein bounds, and as a baseline
 //	IPS{Clip}     min(w, Clip) r                    of what is cut  for Bernstein bounds with few decisions
 //
-// The reward model q may be an agent's belief: the mean over functions of agent.Agent.Sample. Its predictions for a
-// decision must be made without the reward of the decision: before it came, or by a model of other data.
+// The reward model q may be an agent's belief: the mean over functions of agent.Agent.Sample. Its prediction for a
+// decision must not depend on the reward of that decision: make the prediction before the reward arrives, or use a
+// model of other data.
 //
 // Sources: Horvitz and Thompson 1952 and Owen, Monte Carlo theory, methods and examples, 2013, chapter 9 (IPS, SNIPS,
 // effective size); Swaminathan and Joachims 2015 (SNIPS); Dudik, Erhan, Langford and Li, Doubly robust policy
@@ -26,25 +30,28 @@
 //
 // # Which interval
 //
-//	interval   holds the truth                   take it
-//	Hall       in 93 to 97 of 100 logs: default  almost always (Hall 1992)
-//	Bootstrap  so too, with many heavy weights   as a check: it assumes less of the terms (Efron 1979, Hall 1988)
-//	Bernstein  at least as often as it says      where a promise for any number of decisions is worth a width of 2 to 10
-//	                                             times, and more for few (Maurer and Pontil 2009)
+//	interval   contains the true value           use it
+//	Hall       in 93 to 97 of 100 logs; default  almost always (Hall 1992)
+//	Bootstrap  in 93 to 97 of 100 logs, if many  as a check: it assumes less about the terms (Efron 1979, Hall 1988)
+//	           weights are heavy
+//	Bernstein  at least as often as its level    if you need a guarantee for any number of decisions, at 2 to 10 times
+//	                                             the width, and more for few decisions (Maurer and Pontil 2009)
 //
-// Hall's interval takes the moments of the weights from the probabilities of all actions, and so knows of heavy weights
-// that the log happens to lack. The bootstrap cannot: of 400 simulated logs of 600 decisions in which some six weights
-// of 50 mattered, its intervals held the truth in 85 of 100, and Hall's in 99. Both are refused there by default:
-// below 20 degrees of freedom ([Options].Least) neither is near its level for sure.
+// Hall's interval computes the moments of the weights from the probabilities of all actions. So it takes account of
+// heavy weights that happen not to occur in the log. The bootstrap cannot do this. In 400 simulated logs of 600
+// decisions, in which about six weights of 50 mattered, the bootstrap's intervals contained the true value in 85 of 100
+// logs, and Hall's in 99. Both are refused there by default: below 20 degrees of freedom ([Options].Least), neither is
+// reliably near its level.
 //
-// Hall's moments take weights and rewards to be independent. IPS is hurt where they are far from it: with rewards in 9
-// of 10 decisions of light weights and in 1 of 20 of heavy ones, which carry the variance, 345 of 400 logs were
-// refused, and only 18 of the other 55 intervals held the truth. SNIPS and DoublyRobust were not hurt: 386 and 381 of
-// 400 did.
+// Hall's moments assume that weights and rewards are independent. If they are far from independent, IPS suffers. In a
+// simulation with rewards in 9 of 10 decisions with light weights and in 1 of 20 with heavy weights, which carry the
+// variance, 345 of 400 logs were refused, and only 18 of the other 55 intervals contained the true value. SNIPS and
+// DoublyRobust did not suffer: 386 and 381 of 400 intervals contained it.
 //
-// Intervals of Switch and of IPS{Clip} are of their own mean, but Bernstein's. That differs from the value of the
-// target by at most [Estimate].Blind times the largest error there.
+// The intervals of Switch and of IPS{Clip} contain the mean of their own terms, except with Bernstein. That mean
+// differs from the value of the target by at most [Estimate].Blind times the largest error there.
 //
-// The log may be of an agent that learns, as long as each action was drawn from the probabilities that were logged:
-// intervals then hold the truth as often. Contexts, and the rewards of actions in them, should not drift.
+// The log may come from an agent that learns, as long as each action was drawn from the logged probabilities: the
+// intervals contain the true value equally often. The distribution of contexts, and of the rewards of actions in a
+// context, should not drift.
 package offpolicy

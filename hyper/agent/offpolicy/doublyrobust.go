@@ -2,11 +2,11 @@ package offpolicy
 
 import "fmt"
 
-// DoublyRobust corrects a reward model by the rewards of the log (Dudik, Langford and Li 2011): the mean of q(pi) +
-// w (r - q), with the model's mean reward q(pi) under the target and q of the action that was taken. It has no bias,
-// however wrong the model is, where the log may take all that the target takes, and a small variance where the model is
-// near. The model must not have been fitted to the decisions that it is used on: fit it to other data, or to one half
-// of the log for the other half.
+// DoublyRobust corrects a reward model by the rewards of the log (Dudik, Langford and Li 2011). It is the mean of q(pi)
+// + w (r - q), where q(pi) is the model's mean reward under the target and q its prediction for the action that was
+// taken. It has no bias, however wrong the model is, if the log may take every action that the target takes. Its
+// variance is small if the model is accurate. The model must not have been fitted to the decisions that it is used on:
+// fit it to other data, or fit it to one half of the log and use it on the other half.
 type DoublyRobust struct{}
 
 func (DoublyRobust) String() string { return "doubly-robust" }

@@ -7,19 +7,19 @@ import "fmt"
 //
 //	base + cut(w) residual
 //
-// with the importance weight w of the action that was taken. So the moments of the weights, which both policies'
-// probabilities give exactly, and those of the residuals, which only the log has, can be told apart. They are values
-// without state, and safe for concurrent use.
+// where w is the importance weight of the action that was taken. So the moments of the weights and of the residuals can
+// be computed separately: the probabilities of both policies give the first exactly, and only the log has the second.
+// Estimators are values without state, and safe for concurrent use.
 type Estimator interface {
-	fmt.Stringer // the name, with what is set
+	fmt.Stringer // the name, with its settings
 
-	// validate reports a setting that is wrong.
+	// validate reports an invalid setting.
 	validate() error
-	// cut is the weight that stands in the place of an importance weight w: at most w.
+	// cut returns the weight that replaces an importance weight w; it is at most w.
 	cut(w float64) float64
-	// parts fills in the base and the residual of every decision.
+	// parts sets the base and the residual of every decision.
 	parts(samples []Sample, base, residual []float64) error
 }
 
-// cuts is whether an estimator cuts weights of up to the most.
+// cuts reports whether an estimator reduces the weight most.
 func cuts(e Estimator, most float64) bool { return e.cut(most) < most }

@@ -10,9 +10,9 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// Four decisions between two actions: the log takes either with probability 1/2 in the first two, the first with 1/5 in
-// the others. The target takes the first with 3/4. So the weights are 1.5 and 0.5, then 3.75 and 0.3125. The model
-// predicts rewards 2 and 4: on average 2.5 under the target.
+// The log has four decisions between two actions. It takes either action with probability 1/2 in the first two
+// decisions, and the first action with 1/5 in the others. The target takes the first action with 3/4. So the weights
+// are 1.5 and 0.5, then 3.75 and 0.3125. The model predicts rewards 2 and 4: on average 2.5 under the target.
 func four() []Sample {
 	even, fifth, target, model := []float64{0.5, 0.5}, []float64{0.2, 0.8}, []float64{0.75, 0.25}, []float64{2, 4}
 	return []Sample{
@@ -23,10 +23,10 @@ func four() []Sample {
 	}
 }
 
-// same is whether two numbers differ by rounding alone.
+// same reports whether two numbers are equal up to rounding.
 func same(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(1, math.Abs(a), math.Abs(b)) }
 
-// Terms and estimates by hand.
+// Terms and estimates equal those computed by hand.
 func TestEstimatorsByHand(t *testing.T) {
 	const sum = 1.5 + 0.5 + 3.75 + 0.3125
 	snips := (1.5*1 + 0.5*5 + 3.75*2 + 0.3125*8) / sum
@@ -74,7 +74,7 @@ func TestEstimatorsByHand(t *testing.T) {
 	}
 }
 
-// Kish's effective size, by hand, and the largest weight.
+// Kish's effective size and the largest weight equal those computed by hand.
 func TestEffectiveSize(t *testing.T) {
 	got := must.M1(Evaluate(four(), IPS{}, Options{Least: 0.01}))
 	const sum, squares = 1.5 + 0.5 + 3.75 + 0.3125, 2.25 + 0.25 + 14.0625 + 0.09765625
@@ -86,7 +86,7 @@ func TestEffectiveSize(t *testing.T) {
 	}
 }
 
-// A target that is the log's policy has the mean of the rewards, whatever the estimator, and all decisions count.
+// If the target is the log's own policy, every estimator has the mean of the rewards, and all decisions count.
 func TestOwnPolicy(t *testing.T) {
 	var samples []Sample
 	for i := range 200 {
@@ -105,7 +105,8 @@ func TestOwnPolicy(t *testing.T) {
 	}
 }
 
-// Rewards in other units have the same interval in these units; all but IPS do not mind where zero is.
+// Rewards in other units have the same interval in these units. For all estimators except IPS, the zero of the rewards
+// does not matter.
 func TestUnits(t *testing.T) {
 	w := newWorld(1, gaussian)
 	const scale, shift = 1e5, 3e5
@@ -128,8 +129,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// The means of values over logs that only one decision tells apart are exact: both actions of a decision, weighted by
-// their probabilities in the log, have the target's mean reward. SNIPS alone is biased.
+// The mean value over logs that differ only in one decision is exact: both actions of the decision, weighted by their
+// probabilities in the log, have the target's mean reward. Only SNIPS is biased.
 func TestUnbiasedByEnumeration(t *testing.T) {
 	logged, target, model := []float64{0.1, 0.3, 0.6}, []float64{0.5, 0.2, 0.3}, []float64{3, 0, 7}
 	rewards := []float64{2, -1, 5}
@@ -149,7 +150,7 @@ func TestUnbiasedByEnumeration(t *testing.T) {
 	}
 }
 
-// A log of single probabilities has the estimates of the whole one, and a Blind that is near.
+// A log with only the probabilities of the taken actions has the same estimates as the whole log, and a similar Blind.
 func TestPartial(t *testing.T) {
 	w := newWorld(0.5, bernoulli)
 	whole, partial := w.log(newRand(), 5000), w.partial().log(newRand(), 5000)
@@ -179,9 +180,9 @@ func TestEvaluateBadInput(t *testing.T) {
 		o       Options
 		want    string
 	}{
-		{nil, IPS{}, Options{}, "too few decisions carry the estimate: got 0, and a spread needs two; log more decisions"},
+		{nil, IPS{}, Options{}, "too few decisions carry the estimate: got 0, and a standard error needs two; log more decisions"},
 		{four()[:1], IPS{}, Options{},
-			"too few decisions carry the estimate: got 1, and a spread needs two; log more decisions"},
+			"too few decisions carry the estimate: got 1, and a standard error needs two; log more decisions"},
 		{make([]Sample, 3), IPS{}, Options{}, "decision 0 is a zero Sample: make it with NewSample or NewPartial"},
 		{four(), nil, Options{}, "the estimator is missing"},
 		{four(), &IPS{}, Options{}, "the estimator is a pointer, *offpolicy.IPS; pass the value, offpolicy.IPS"},
@@ -206,7 +207,7 @@ func TestEvaluateBadInput(t *testing.T) {
 	}
 }
 
-// Rewards so large that squares overflow are refused, and small ones are not.
+// Rewards whose squares overflow are refused, and small rewards are not.
 func TestExtremeRewards(t *testing.T) {
 	for _, scale := range []float64{1e-150, 1e-60, 1e60, 1e140} {
 		samples := newWorld(1, gaussian).log(newRand(), 1000)
@@ -227,8 +228,8 @@ func TestExtremeRewards(t *testing.T) {
 	}
 }
 
-// Degrees of freedom are no more than those of the terms that were seen: here a model and rewards are rarely above 0,
-// and then together, which two independent numbers would not be.
+// The degrees of freedom are at most the degrees of freedom of the terms in the log. Here model and rewards are rarely
+// above 0, and then together; two independent numbers would not be.
 func TestFreedomOfWhatWasSeen(t *testing.T) {
 	p := []float64{0.5, 0.5}
 	var samples []Sample

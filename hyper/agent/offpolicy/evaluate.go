@@ -10,12 +10,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Evaluate estimates the mean reward of the target policy that samples are of, on the decisions of the log. It takes
-// time in proportion to the decisions times the actions. The same samples have the same Estimate.
+// Evaluate estimates the mean reward of the samples' target policy on the decisions of the log. Its time is
+// proportional to the number of decisions times the number of actions. The same samples give the same Estimate.
 //
-// Where the log does not allow an estimate with an interval, the error is a [Refusal], which wraps [ErrNoOverlap],
-// [ErrMeanWeight] or [ErrTooFew], and says what to do. It wraps [ErrNoModel] where the estimator needs predictions that
-// samples lack. Other errors are of settings, of a zero Sample, and of rewards outside the bounds of [Bernstein].
+// If the log does not allow an estimate with an interval, the error is a [Refusal], which wraps [ErrNoOverlap],
+// [ErrMeanWeight] or [ErrTooFew], and says what to do. The error wraps [ErrNoModel] if the estimator needs predictions
+// that samples lack. Other errors report an invalid setting, a zero Sample, or a reward outside the bounds of
+// [Bernstein].
 func Evaluate(samples []Sample, e Estimator, o Options) (Estimate, error) {
 	o = o.withDefaults()
 	if err := check(samples, e, o); err != nil {
@@ -41,7 +42,7 @@ func Evaluate(samples []Sample, e Estimator, o Options) (Estimate, error) {
 	return out, nil
 }
 
-// check reports a bad setting or sample.
+// check reports an invalid setting or sample.
 func check(samples []Sample, e Estimator, o Options) error {
 	if err := faults.Value("the estimator", e); err != nil {
 		return err
@@ -50,7 +51,7 @@ func check(samples []Sample, e Estimator, o Options) error {
 		return err
 	}
 	if len(samples) < 2 {
-		return &Refusal{ErrTooFew, fmt.Sprintf("got %d, and a spread needs two", len(samples)), "log more decisions"}
+		return &Refusal{ErrTooFew, fmt.Sprintf("got %d, and a standard error needs two", len(samples)), "log more decisions"}
 	}
 	for i := range samples {
 		if samples[i].logged == nil {

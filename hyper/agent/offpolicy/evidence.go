@@ -7,19 +7,19 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// evidence is what a log says of one target through an estimator. Slices have one number for each decision.
+// evidence holds the terms of an estimator for one target on a log. Slices have one number for each decision.
 type evidence struct {
 	samples        []Sample
 	estimator      Estimator
 	base, residual []float64
-	weights        []float64 // cut
+	weights        []float64 // cut weights
 	terms          []float64 // base + weights residual
 	blind          []float64 // probability of the target that the estimator leaves out
-	unsupported    float64   // mean probability of the target on what the log never takes
-	sum            moments   // of the sum of the cut weights of these decisions, over actions: exact but for partial ones
+	unsupported    float64   // mean probability of the target for actions that the log never takes
+	sum            moments   // moments of the sum of the cut weights; exact unless samples are partial
 
-	value, stdErr     float64 // of the mean of terms
-	freedom, skewness float64 // of its standard error, as in Estimate, and of the mean
+	value, stdErr     float64 // mean of terms and its standard error
+	freedom, skewness float64 // degrees of freedom as in Estimate, and skewness of the mean
 }
 
 func newEvidence(samples []Sample, e Estimator) (*evidence, error) {
@@ -44,9 +44,9 @@ func newEvidence(samples []Sample, e Estimator) (*evidence, error) {
 	return v, nil
 }
 
-// shape sets how far from normal with a known variance the mean of terms is. It takes base, weight and residual to be
-// independent: the moments of the weights are exact, where the log may lack the few heavy weights that matter, and
-// those of the others are the log's.
+// shape sets freedom and skewness, which describe how far the mean of terms is from normal with a known variance. It
+// assumes that base, weight and residual are independent. The moments of the weights are exact, because the log may
+// lack the few heavy weights that matter. The moments of base and residual come from the log.
 func (v *evidence) shape(weights moments) {
 	scale := max(floats.Norm(v.base, math.Inf(1)), floats.Norm(v.residual, math.Inf(1)))
 	if scale == 0 {
@@ -61,7 +61,8 @@ func (v *evidence) shape(weights moments) {
 	}
 }
 
-// meanOf is the mean of terms, with its standard error: 0 where the terms differ by rounding alone.
+// meanOf returns the mean of terms with its standard error. The standard error is 0 if the terms differ only by
+// rounding.
 func meanOf(terms []float64) (mean, stdErr float64) {
 	mean, deviation := stat.MeanStdDev(terms, nil)
 	if deviation < 1e-13*math.Abs(mean) {

@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/offpolicy"
 )
 
-// An agent recommends three items and logs its probabilities, with what it believed before it saw the reward. How much
-// would they be liked if the last were always shown? The truth is 0.8.
+// An agent recommends one of three items and logs its probabilities, with its predictions before it saw the reward. The
+// example estimates the mean reward of always showing the last item. The true value is 0.8.
 func Example() {
 	bandit, ctx := must.M1(agent.New(agent.Config{Floor: 0.3}.Arms(3))), context.Background()
 	likes, users := []float64{0.2, 0.5, 0.8}, rand.New(rand.NewPCG(1, 2))
@@ -39,7 +39,7 @@ func Example() {
 	// Output: near 0.8: true
 }
 
-// One of two actions was drawn with probability 0.25, and the target would take it twice as often.
+// The log drew one of two actions with probability 0.25, and the target takes it twice as often.
 func ExampleNewSample() {
 	_, err := offpolicy.NewSample(0, 1.5, []float64{0.25, 0.75}, []float64{0.5, 0.5}, nil)
 	fmt.Println(err)
@@ -50,7 +50,7 @@ func ExampleNewSample() {
 	// logged gives action 0, which was taken, probability 0: log the probabilities that the action was drawn from
 }
 
-// The log tells the probability of the action that was taken, and no other.
+// The log has only the probability of the action that was taken.
 func ExampleNewPartial() {
 	var samples []offpolicy.Sample
 	for i := range 100 { // 7 clicks in 20 impressions of the first item, 20 in 80 of the second
@@ -66,7 +66,7 @@ func ExampleNewPartial() {
 	// Output: 0.3 [0.2093, 0.4121]
 }
 
-// A log that never takes the third action says nothing of a target that does.
+// A log that never takes the third action does not allow an estimate for a target that takes it.
 func ExampleEvaluate() {
 	var samples []offpolicy.Sample
 	for i := range 100 {

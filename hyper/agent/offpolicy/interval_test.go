@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Hall's transformation, of which unskewed is the inverse.
+// unskewed is the inverse of Hall's transformation.
 func TestUnskewed(t *testing.T) {
 	for _, s := range []float64{-0.7, -0.01, 1e-6, 1e-8, 0, 0.2, 1} {
 		for _, x := range []float64{-3, -1.96, 0, 0.5, 2.6} {
@@ -23,7 +23,7 @@ func TestUnskewed(t *testing.T) {
 	}
 }
 
-// Without weights and skewness Hall's interval is Student's.
+// Without weights and skewness, Hall's interval is Student's.
 func TestHallIsStudents(t *testing.T) {
 	p, rewards := []float64{0.5, 0.5}, []float64{}
 	var samples []Sample
@@ -44,7 +44,8 @@ func TestHallIsStudents(t *testing.T) {
 	}
 }
 
-// The bootstrap is Hall's interval for many decisions, differs between seeds, and is the same for one.
+// With many decisions, the bootstrap's interval is close to Hall's. It differs between seeds, and is the same for one
+// seed.
 func TestBootstrap(t *testing.T) {
 	samples := newWorld(1, bernoulli).log(newRand(), 5000)
 	hall := must.M1(Evaluate(samples, SNIPS{}, Options{}))
@@ -74,8 +75,8 @@ func TestBootstrap(t *testing.T) {
 	}
 }
 
-// Theorem 4 of Maurer and Pontil, by hand, for two sides of 2.5% each, with bounds of reward [0, 1] and weights up to
-// 2.
+// The interval equals theorem 4 of Maurer and Pontil computed by hand, with 2.5% on each side, rewards in [0, 1] and
+// weights up to 2.
 func TestBernsteinByHand(t *testing.T) {
 	samples := repeated(10000, func(i int, reward float64) Sample {
 		return must.M1(NewSample(i%2, reward, []float64{0.5, 0.5}, []float64{0.75, 0.25}, []float64{0.5, 0.5}))
@@ -110,9 +111,9 @@ func TestBernsteinBadInput(t *testing.T) {
 		{IPS{}, Bernstein{Low: 1, High: 1}, "Bernstein: rewards from 1 to 1: want finite bounds, Low below High"},
 		{IPS{}, Bernstein{High: math.Inf(1)}, "Bernstein: rewards from 0 to +Inf: want finite bounds, Low below High"},
 		{IPS{}, Bernstein{High: 8, MaxWeight: -1}, "Bernstein.MaxWeight must be finite and not negative, got -1"},
-		{IPS{}, Bernstein{High: 8}, "Bernstein.MaxWeight is 0: want the largest weight that can occur, one over the least " +
-			"probability that the log gives an action, or a bound of the estimator, as IPS.Clip"},
-		{SNIPS{}, Bernstein{High: 8, MaxWeight: 5}, "snips has no Bernstein interval, as it is no mean of bounded terms: " +
+		{IPS{}, Bernstein{High: 8}, "Bernstein.MaxWeight is 0: want the largest weight that can occur, one over the smallest " +
+			"probability that the log gives an action, or a bound of the estimator such as IPS.Clip"},
+		{SNIPS{}, Bernstein{High: 8, MaxWeight: 5}, "snips has no Bernstein interval, because it is not a mean of bounded terms: " +
 			"use IPS, DoublyRobust or Switch, or another Interval"},
 		{IPS{}, Bernstein{High: 7, MaxWeight: 5}, "decision 3 has reward 8, outside the Bernstein bounds 0 and 7"},
 		{Switch{}, Bernstein{Low: 0.5, High: 8, MaxWeight: 2}, "decision 2 gives action 0 a weight of 3.75, above " +
@@ -134,7 +135,7 @@ func TestBernsteinBadInput(t *testing.T) {
 	}
 }
 
-// Moments of products and sums of independent numbers are those of all pairs.
+// The moments of products and sums of independent numbers equal the moments over all pairs.
 func TestMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	draw := func(n int) (x []float64) {

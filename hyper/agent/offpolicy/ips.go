@@ -6,13 +6,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// IPS is inverse propensity scoring (Horvitz and Thompson 1952), the mean of w r: without bias where the log may take
-// all that the target takes. It depends on where rewards have their zero: rewards 100 and 101 have 100 times the
-// variance of 0 and 1, and more. Prefer [SNIPS] unless the bound of a [Bernstein] interval is wanted.
+// IPS is inverse propensity scoring (Horvitz and Thompson 1952), the mean of w r. It has no bias if the log may take
+// every action that the target takes. Its variance depends on the zero of the rewards: rewards 100 and 101 have more
+// than 100 times the variance of rewards 0 and 1. Prefer [SNIPS], unless you need the bound of a [Bernstein] interval.
 type IPS struct {
-	// Clip is the largest weight: those above count as Clip (Ionides 2008), which lessens the variance. It biases the
-	// estimate by the reward of what it cuts off, [Estimate].Blind; to lower values where rewards are positive. 0 is
-	// no bound.
+	// Clip is the largest weight: a larger weight counts as Clip (Ionides 2008), which reduces the variance. It biases
+	// the estimate by the reward of the part that it cuts off, [Estimate].Blind; the bias is downward if rewards are
+	// positive. 0 means no bound.
 	Clip float64
 }
 

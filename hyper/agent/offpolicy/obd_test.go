@@ -14,7 +14,7 @@ import (
 )
 
 // An impression is a row of the Open Bandit Dataset: an item shown in one of three positions of a campaign's page. The
-// probabilities of items differ between positions, and those of a position sum to 1.
+// probabilities of items differ between positions, and sum to 1 in each position.
 type impression struct {
 	place
 	item       int
@@ -24,10 +24,10 @@ type impression struct {
 
 type place struct{ campaign, position string }
 
-// items are how many each campaign has.
+// items has the number of items of each campaign.
 var items = map[string]int{"all": 80, "men": 34, "women": 46}
 
-// openBandit reads the log of a policy, random or bts: Bernoulli Thompson sampling.
+// openBandit reads the log of a policy, "random" or "bts" (Bernoulli Thompson sampling).
 func openBandit(policy string) (log []impression) {
 	f := must.M1(os.Open("testdata/obd-" + policy + ".csv.gz"))
 	defer f.Close()
@@ -39,7 +39,7 @@ func openBandit(policy string) (log []impression) {
 	return log
 }
 
-// onPolicy is the click rate of the policy that logged.
+// onPolicy returns the click rate of the logging policy.
 func onPolicy(log []impression) (rate float64) {
 	for _, x := range log {
 		rate += x.click
@@ -47,7 +47,7 @@ func onPolicy(log []impression) (rate float64) {
 	return rate / float64(len(log))
 }
 
-// rates are the click rates of campaigns in the rows of a log whose number has a remainder by 2.
+// rates returns the click rates of campaigns, in the rows whose number modulo 2 has a given remainder.
 func rates(log []impression, remainder int) map[string]float64 {
 	clicks, shown := map[string]float64{}, map[string]float64{}
 	for i, x := range log {
@@ -70,8 +70,8 @@ func uniform(k int, x float64) []float64 {
 	return p
 }
 
-// shares are the shares of items in the positions of a log: the policy that logged, on average over the week. The
-// dataset does not have the probabilities of the items that bts did not show, which changed from hour to hour.
+// shares returns the shares of items in the positions of a log: the logging policy, on average over the week. The
+// dataset lacks the probabilities of the items that bts did not show, which changed from hour to hour.
 func shares(log []impression) map[place][]float64 {
 	shares, shown := map[place][]float64{}, map[place]float64{}
 	for _, x := range log {
@@ -89,8 +89,8 @@ func shares(log []impression) map[place][]float64 {
 	return shares
 }
 
-// btsFromRandom are the decisions of the random log, for bts as the target. The model of each half of the log is the
-// click rate of the other.
+// btsFromRandom returns the decisions of the random log, with bts as the target. The model of each half of the log is
+// the click rate in the other half.
 func btsFromRandom(random []impression, bts map[place][]float64) (samples []offpolicy.Sample) {
 	model := []map[string]float64{rates(random, 1), rates(random, 0)}
 	for i, x := range random {
@@ -101,7 +101,7 @@ func btsFromRandom(random []impression, bts map[place][]float64) (samples []offp
 	return samples
 }
 
-// randomFromBTS are the decisions of bts, for the random policy as the target.
+// randomFromBTS returns the decisions of bts, with the random policy as the target.
 func randomFromBTS(bts []impression) (samples []offpolicy.Sample) {
 	model := []map[string]float64{rates(bts, 1), rates(bts, 0)}
 	for i, x := range bts {
@@ -112,8 +112,8 @@ func randomFromBTS(bts []impression) (samples []offpolicy.Sample) {
 	return samples
 }
 
-// On the logs of the Open Bandit Dataset, 30,000 rows each, the intervals hold the click rate that the target had when
-// it was tried. This makes them plausible, and proves nothing.
+// On the logs of the Open Bandit Dataset, with 30,000 rows each, the intervals contain the click rate that the target
+// had when it was used. This is consistent with correct intervals, and proves nothing.
 func TestOpenBanditDataset(t *testing.T) {
 	random, bts := openBandit("random"), openBandit("bts")
 	if onPolicy(random) != 130.0/30000 || onPolicy(bts) != 157.0/30000 {
@@ -132,7 +132,7 @@ func TestOpenBanditDataset(t *testing.T) {
 		{"bts", forBTS, onPolicy(bts), offpolicy.DoublyRobust{}, offpolicy.Options{}},
 		{"bts", forBTS, onPolicy(bts), offpolicy.Switch{}, offpolicy.Options{}},
 		{"bts", forBTS, onPolicy(bts), offpolicy.SNIPS{}, offpolicy.Options{Interval: offpolicy.Bootstrap{Draws: 199}}},
-		// The twelve impressions of equal weight that carry this one are fewer than is wanted.
+		// Twelve impressions of equal weight determine this estimate, fewer than Options.Least requires.
 		{"random", forRandom, onPolicy(random), offpolicy.Switch{}, offpolicy.Options{Least: 10}},
 	} {
 		got, err := offpolicy.Evaluate(k.samples, k.e, k.o)

@@ -8,12 +8,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Options say what interval is wanted, and what is refused. The zero value is the defaults.
+// Options select the interval, and what Evaluate refuses. The zero value means the defaults.
 type Options struct {
-	Interval    Interval // nil is Hall{}
-	Level       float64  // of the interval, between 0 and 1; 0 is 0.95
-	Least       float64  // the Freedom below which there is no interval, but for Bernstein's; 0 is 20
-	Unsupported float64  // the largest probability of the target on actions that the log never takes; 0 is 0.001
+	Interval    Interval // nil means Hall{}
+	Level       float64  // level of the interval, between 0 and 1; 0 means 0.95
+	Least       float64  // smallest Freedom of an interval other than Bernstein's; 0 means 20
+	Unsupported float64  // largest probability of the target for actions that the log never takes; 0 means 0.001
 }
 
 func (o Options) withDefaults() Options {

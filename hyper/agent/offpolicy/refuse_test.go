@@ -8,7 +8,7 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// repeated are n decisions in turns, whose rewards are 0 and 1 in turns of another length.
+// repeated returns n decisions in turns, with rewards 0 and 1 in turns of another length.
 func repeated(n int, turn func(i int, reward float64) Sample) (samples []Sample) {
 	for i := range n {
 		samples = append(samples, turn(i, float64(i/7%2)))
@@ -16,7 +16,7 @@ func repeated(n int, turn func(i int, reward float64) Sample) (samples []Sample)
 	return samples
 }
 
-// A target that takes what the log never takes is refused, unless rarely enough.
+// A target that takes actions that the log never takes is refused, unless it takes them rarely.
 func TestNoOverlap(t *testing.T) {
 	for target, refused := range map[float64]bool{0: false, 0.0009: false, 0.002: true, 1: true} {
 		samples := repeated(200, func(i int, reward float64) Sample {
@@ -38,8 +38,8 @@ func TestNoOverlap(t *testing.T) {
 	}
 }
 
-// Probabilities that are not those that the actions were drawn from are refused: here as if the order was changed, or
-// as if the most likely action was logged. That is so of whole logs and of partial ones.
+// Logged probabilities from which the actions were not drawn are refused: here as if their order were changed, or as if
+// the most likely action were logged. This holds for whole logs and for partial ones.
 func TestWrongProbabilities(t *testing.T) {
 	for name, logged := range map[string][]float64{"changed order": {0.8, 0.2}, "too sure": {0.05, 0.95}} {
 		whole := repeated(1000, func(i int, reward float64) Sample {
@@ -60,8 +60,8 @@ func TestWrongProbabilities(t *testing.T) {
 	}
 }
 
-// Right probabilities are refused in a log of 1,000, also where the mean weight is very skew: here of one weight of
-// 200, on average.
+// Correct probabilities are refused in one of 1,000 logs, even if the mean weight is very skewed: here one weight of
+// 200 occurs on average.
 func TestRightProbabilities(t *testing.T) {
 	w, r, refused := newWorld(0.05, bernoulli), newRand(), 0
 	for range 4000 {
@@ -75,7 +75,8 @@ func TestRightProbabilities(t *testing.T) {
 	}
 }
 
-// Few heavy weights, equal terms, and targets of which nothing was done have no interval but Bernstein's.
+// If there are few heavy weights, if all terms are equal, or if no action of the target occurs, only Bernstein's
+// interval exists.
 func TestTooFew(t *testing.T) {
 	heavy := func(i int, reward float64) Sample {
 		return must.M1(NewSample(min(i%100, 1), reward, []float64{0.01, 0.99}, []float64{1, 0}, nil))

@@ -2,28 +2,27 @@ package offpolicy
 
 import "math"
 
-// Sample is one logged decision, with what the target policy would have done in its place. [NewSample] and [NewPartial]
-// make it; the zero value is none. It holds 16 bytes for each action, and is safe for concurrent use.
+// Sample is one logged decision, with the probabilities of the target policy. [NewSample] and [NewPartial] make it; the
+// zero value is not valid. It takes 16 bytes for each action, and is safe for concurrent use.
 type Sample struct {
-	action      int // place in the next two
+	action      int // index into logged and weights
 	reward      float64
-	logged      []float64 // probability of each action in the log; of a partial one, 1 for what was seen
-	weights     []float64 // the target's probability of each action over the log's; 0 where the log never takes it
-	partial     bool      // whether the log's probability is known of the action that was taken alone
-	unsupported float64   // probability of the target on actions that the log never takes
-	modelled    bool      // whether there is a reward model, of which
-	predicted   float64   // is the mean reward of the action that was taken, and
-	expected    float64   // that under the target's probabilities
+	logged      []float64 // probability of each action in the log; {1} if partial
+	weights     []float64 // target's probability of each action divided by the log's; 0 if the log never takes it
+	partial     bool      // whether only the probability of the action that was taken is known
+	unsupported float64   // target's probability of actions that the log never takes
+	modelled    bool      // whether there is a reward model
+	predicted   float64   // the model's mean reward of the action that was taken
+	expected    float64   // the model's mean reward under the target
 }
 
-// NewSample returns the decision in which the log took an action, counted from 0, and saw a reward. Three vectors, one
-// number for each action, say what else was known: the probabilities with which the log took the actions there, those
-// with which the target would, and the mean rewards that a reward model predicts for them there, nil without a model.
-// The vectors are copied.
+// NewSample returns the decision in which the log took an action, counted from 0, and saw a reward. The three vectors
+// have one number for each action: logged has the probabilities with which the log took the actions, target has the
+// probabilities with which the target would take them, and predicted has the mean rewards that a reward model predicts
+// for them; it is nil without a model. The vectors are copied.
 //
-// The error says what is wrong: a number that is not finite, vectors of different lengths, probabilities that are
-// negative or do not sum to 1 within 0.0001 (those of single precision do), an action that the log took with
-// probability 0.
+// The error reports a number that is not finite, vectors of different lengths, probabilities that are negative or do
+// not sum to 1 within 0.0001 (single precision suffices), or an action that the log took with probability 0.
 func NewSample[F ~float32 | ~float64](action int, reward float64, logged, target, predicted []F) (Sample, error) {
 	if err := checkSample(action, reward, logged, target, predicted); err != nil {
 		return Sample{}, err
@@ -41,9 +40,9 @@ func NewSample[F ~float32 | ~float64](action int, reward float64, logged, target
 	return s, nil
 }
 
-// NewPartial is [NewSample] for logs that hold the probability of the action that was taken alone: logged. What such a
-// log never takes is not known, so that nothing is refused for it, and neither are the weights that it might have had:
-// intervals rest on those that were seen. Log all probabilities where you can.
+// NewPartial is [NewSample] for logs that have only logged, the probability of the action that was taken. It is unknown
+// which actions such a log never takes, so Evaluate refuses nothing for this reason. The weights that did not occur are
+// unknown too, so intervals use only the weights in the log. Log all probabilities if you can.
 func NewPartial[F ~float32 | ~float64](action int, reward float64, logged F, target, predicted []F) (Sample, error) {
 	if err := checkPartial(action, reward, logged, target, predicted); err != nil {
 		return Sample{}, err
@@ -54,7 +53,7 @@ func NewPartial[F ~float32 | ~float64](action int, reward float64, logged F, tar
 	return s, nil
 }
 
-// newSample is a Sample without what the log says of actions.
+// newSample returns a Sample without the log's probabilities.
 func newSample[F ~float32 | ~float64](action int, reward float64, target, predicted []F) Sample {
 	s := Sample{action: action, reward: reward, modelled: predicted != nil}
 	for a, r := range predicted {
@@ -66,11 +65,12 @@ func newSample[F ~float32 | ~float64](action int, reward float64, target, predic
 	return s
 }
 
-// weight is the importance weight of the action that was taken.
+// weight returns the importance weight of the action that was taken.
 func (s *Sample) weight() float64 { return s.weights[s.action] }
 
-// cut returns the powers of the cut weights of all actions above 1, with their probabilities, and the probability of
-// the target that is cut off. Of a partial one it is what was seen, whose means these are.
+// cut returns the powers of the cut weights of all actions minus 1, weighted by their probabilities, and the target's
+// probability that is cut off. For a partial sample it returns unbiased estimates of these from the weight that was
+// seen.
 func (s *Sample) cut(e Estimator) (above1 powers, left float64) {
 	for a, w := range s.weights {
 		cut := e.cut(w)
@@ -78,13 +78,13 @@ func (s *Sample) cut(e Estimator) (above1 powers, left float64) {
 		left += s.logged[a] * (w - cut)
 	}
 	if s.partial && cuts(e, math.Inf(1)) {
-		left = -above1[0] // varies less than what was seen above the cut
+		left = -above1[0] // this varies less than the part seen above the cut
 	}
 	return above1, left
 }
 
-// sum are the moments of the cut weight, given its powers above 1: exact, or of a partial one the first two that were
-// seen, as the whole weight has mean 1.
+// sum returns the moments of the cut weight, given its powers above 1. They are exact. For a partial sample, sum
+// returns the first two moments as seen in the log, because the uncut weight has mean 1.
 func (s *Sample) sum(above1 powers) moments {
 	if !s.partial {
 		return above1.moments(1, 1)

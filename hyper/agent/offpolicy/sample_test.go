@@ -42,7 +42,7 @@ func TestNewSampleBadInput(t *testing.T) {
 		{0, inf, good, good, nil,
 			"reward is +Inf: want a finite number; leave out decisions whose reward is not known"},
 		{0, 1, []float64{0.5, 0.4}, good, nil,
-			"logged probabilities sum to 0.9: want those of all actions, which sum to 1"},
+			"logged probabilities sum to 0.9: want the probabilities of all actions, which sum to 1"},
 		{0, 1, good, []float64{nan, 1}, nil, "target probability of action 0 is NaN: want one from 0 to 1"},
 		{0, 1, good, []float64{-0.5, 1.5}, nil, "target probability of action 0 is -0.5: want one from 0 to 1"},
 		{0, 1, []float64{0, 1}, good, nil, "logged gives action 0, which was taken, probability 0: log the " +

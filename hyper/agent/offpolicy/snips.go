@@ -1,9 +1,9 @@
 package offpolicy
 
-// SNIPS is self-normalised IPS (Hajek 1971; Swaminathan and Joachims 2015): v, the sum of w r over the sum of w. It is
-// a mean of rewards, so that it lies between the least and the greatest, and does not depend on their zero. Its bias
-// goes to zero as one over the decisions, and its variance is most often below that of IPS. The terms are those of the
-// delta method, v + w (r - v) / mean(w), whose mean is v.
+// SNIPS is self-normalised IPS (Hajek 1971; Swaminathan and Joachims 2015): v, the sum of w r divided by the sum of w.
+// It is a weighted mean of rewards. So it lies between the smallest and the largest reward, and does not depend on the
+// zero of the rewards. Its bias decreases in proportion to 1 / number of decisions, and its variance is usually below
+// the variance of IPS. Its terms are the terms of the delta method, v + w (r - v) / mean(w), whose mean is v.
 type SNIPS struct{}
 
 func (SNIPS) String() string { return "snips" }
@@ -18,7 +18,7 @@ func (SNIPS) parts(samples []Sample, base, residual []float64) error {
 		weight += samples[i].weight()
 		rewards += samples[i].weight() * samples[i].reward
 	}
-	if weight == 0 { // nothing that the target does was done: all terms are equal
+	if weight == 0 { // the target takes no logged action: all terms are equal
 		clear(base)
 		clear(residual)
 		return nil

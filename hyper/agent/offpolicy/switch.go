@@ -7,12 +7,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Switch is [DoublyRobust] for actions whose weight is at most a threshold, and the reward model alone for the others
-// (SWITCH-DR, Wang, Agarwal and Dudik 2017): the mean of q(pi) + w (r - q) 1{w <= Threshold}. Its interval is of its
-// own mean. That differs from the value of the target by the model's error, weighted by the probability of what is left
-// to the model, [Estimate].Blind: at most Blind times the model's largest error there.
+// Switch is [DoublyRobust] for actions whose weight is at most a threshold, and uses only the reward model for other
+// actions (SWITCH-DR, Wang, Agarwal and Dudik 2017): the mean of q(pi) + w (r - q) 1{w <= Threshold}. Its interval
+// contains the mean of its own terms. That mean differs from the value of the target by the model's error, weighted by
+// the probability that is left to the model, [Estimate].Blind: at most Blind times the model's largest error there.
 type Switch struct {
-	Threshold float64 // the largest weight that is trusted; 0 is 10
+	Threshold float64 // largest weight for which the log is used; 0 means 10
 }
 
 func (e Switch) String() string { return fmt.Sprintf("switch, weights up to %g", e.threshold()) }

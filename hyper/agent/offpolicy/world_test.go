@@ -11,16 +11,16 @@ const (
 	arms     = 10
 )
 
-// A world is a contextual bandit with known mean rewards, from 0.1 to 0.7, a policy that logs, one to evaluate, which
-// takes the best action, and a reward model that is wrong by a fifth.
+// A world is a contextual bandit with known mean rewards from 0.1 to 0.7. It has a logging policy, a target policy that
+// takes the best action, and a reward model with an error of one fifth.
 type world struct {
 	logged, target, means, model [contexts][arms]float64
 	reward                       func(r *rand.Rand, mean float64) float64
 	samples                      [contexts][arms]Sample // which lack their rewards
 }
 
-// newWorld logs with a floor of uniform actions. In half of the contexts it prefers the best action, in the others
-// another.
+// newWorld makes a logging policy with a floor of uniform actions. It prefers the best action in half of the contexts,
+// and another action in the others.
 func newWorld(floor float64, reward func(*rand.Rand, float64) float64) *world {
 	r, w := rand.New(rand.NewPCG(11, 5)), &world{reward: reward}
 	for c := range contexts {
@@ -46,7 +46,7 @@ func newWorld(floor float64, reward func(*rand.Rand, float64) float64) *world {
 	return w
 }
 
-// partial is the world whose log has the probability of the action that was taken alone.
+// partial returns the world whose log only has the probability of the action that was taken.
 func (w world) partial() *world {
 	for c := range contexts {
 		for a, q := range w.logged[c] {
@@ -56,7 +56,7 @@ func (w world) partial() *world {
 	return &w
 }
 
-// value is the mean reward of the target.
+// value returns the mean reward of the target.
 func (w *world) value() (v float64) {
 	for c := range contexts {
 		for a, p := range w.target[c] {
@@ -66,8 +66,8 @@ func (w *world) value() (v float64) {
 	return v
 }
 
-// estimand is the mean of an estimator: value, but that Switch leaves actions to the model, and that IPS.Clip cuts
-// them.
+// estimand returns the mean of an estimator. It differs from value because Switch leaves actions to the model, and
+// because IPS.Clip cuts weights.
 func (w *world) estimand(e Estimator) (v float64) {
 	for c := range contexts {
 		for a, p := range w.target[c] {

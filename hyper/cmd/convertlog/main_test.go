@@ -90,7 +90,7 @@ func TestRefused(t *testing.T) {
 		"records are missing: 3 to 3": func(_ string, db *pebble.DB) {
 			must.M(db.Delete([]byte{'r', 0, 0, 0, 0, 0, 0, 0, 3}, pebble.Sync))
 		},
-		"record 3: the record is of version 49": func(_ string, db *pebble.DB) {
+		"record 3: the record has version 49": func(_ string, db *pebble.DB) {
 			must.M(db.Set([]byte{'r', 0, 0, 0, 0, 0, 0, 0, 3}, []byte("1234567890"), pebble.Sync))
 		},
 		"log.old is there already": func(dir string, _ *pebble.DB) { must.M(os.Mkdir(dir+".old", 0o700)) },

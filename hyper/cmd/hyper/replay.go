@@ -19,23 +19,24 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/serve"
 )
 
-// logged is the log of a server, of a program, or of another policy in a file, and an agent that it is for.
+// logged is a log and the agent that it is read for. The log was written by a server or a program, or is a file of
+// another policy's decisions.
 type logged struct {
-	file    string // of the Spec
+	file    string // file of the Spec
 	log     *durable.Log
-	path    string // of the file of another policy's decisions; "" where there is a log
+	path    string // file of another policy's decisions; "" if log is set
 	weighed bool   // whether the file must have probabilities
 	spec    serve.Spec
 	means   *serve.Log
-	added   int // data of the log without a decision
+	added   int // number of data of the log without a decision
 }
 
 func (l *logged) flag(c *cobra.Command) {
-	c.Flags().StringVar(&l.file, "agent", "", "file of the agent, as hyper serve takes it; without it the agent is that "+
-		"of the folder of hyper serve")
+	c.Flags().StringVar(&l.file, "agent", "", "file of the agent, as hyper serve takes it; default: the agent "+
+		"in the folder of hyper serve")
 }
 
-// open opens the log of a folder to read, the log that is a folder, or a file of decisions.
+// open opens for reading the log in a server's folder, a folder that is a log itself, or a file of decisions.
 func (l *logged) open(dir string) (err error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return l.openFile(dir)
@@ -46,7 +47,7 @@ func (l *logged) open(dir string) (err error) {
 	}
 	l.log, err = durable.Open(folder, durable.Options{ReadOnly: true, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: want the folder of a hyper serve that learns, or one that a program has given to "+
+		return fmt.Errorf("%w: want the folder of a hyper serve that learns, or a folder that a program has given to "+
 			"durable.Open", err)
 	}
 	if err != nil {
@@ -58,13 +59,13 @@ func (l *logged) open(dir string) (err error) {
 	return nil
 }
 
-// openFile notes a file of decisions, and reads the Spec.
+// openFile sets the file of decisions, and reads the Spec.
 func (l *logged) openFile(path string) (err error) {
 	if err := lines.CheckName(path); err != nil {
 		return err
 	}
 	if l.file == "" {
-		return fmt.Errorf("%s: the agent that is to read it is missing: give it by --agent FILE.json", path)
+		return fmt.Errorf("%s: this file needs an agent: give it with --agent FILE.json", path)
 	}
 	l.path = path
 	if l.spec, err = serve.ReadSpec(l.file); err == nil {
@@ -73,7 +74,7 @@ func (l *logged) openFile(path string) (err error) {
 	return err
 }
 
-// read reads the Spec, and that of the folder of a server, which it must fit.
+// read reads the Spec, and the Spec of a server's folder, which must fit it.
 func (l *logged) read(dir string) error {
 	own, err := serve.SpecOf(dir)
 	served := !errors.Is(err, fs.ErrNotExist)
@@ -87,8 +88,8 @@ func (l *logged) read(dir string) error {
 	}
 	switch {
 	case !served && l.file == "":
-		return errors.New("the log is not in a folder of hyper serve, and has numbers without names: say by --agent " +
-			"FILE.json what they are, in a file as hyper serve takes it")
+		return errors.New("the log is not in a folder of hyper serve, and has numbers without names: name them in " +
+			"a file as hyper serve takes it, with --agent FILE.json")
 	case l.file == "":
 		l.spec = own
 		return nil
@@ -103,7 +104,7 @@ func (l *logged) read(dir string) error {
 	return faults.Prefix(l.file+": ", serve.CheckNames(l.spec, own))
 }
 
-// records reads the log from its first record, and counts the data that were added without a decision.
+// records returns the records of the log from the first on, and counts the data that were added without a decision.
 func (l *logged) records() serve.Records {
 	l.added = 0
 	if l.path != "" {
@@ -124,39 +125,39 @@ func (l *logged) records() serve.Records {
 	}
 }
 
-// close closes the log, and tells what no other agent can learn from.
+// close closes the log, and prints the number of data that no other agent can learn from.
 func (l *logged) close() {
 	if l.log != nil {
-		_ = l.log.Close() // it was only read
+		_ = l.log.Close() // errors do not matter: the log was only read
 	}
 	if l.added > 0 {
-		fmt.Fprintf(os.Stderr, "hyper: left out %d data that a program has given to its agent by Add: they are inputs of "+
+		fmt.Fprintf(os.Stderr, "hyper: left out %d data that a program added to its agent by Add: they are inputs of "+
 			"that agent, without a decision\n", l.added)
 	}
 }
 
-// whichLog says what DIR is.
-const whichLog = "LOG is the folder of hyper serve; or the folder of a log that a program has given to durable.Open, " +
-	"or the folder that has it as log: then the names in --agent's file are those of the log's numbers, in their order. " +
-	"Or LOG is a file with the decisions of another policy: .csv with the columns arm, reward, probability (with which the " +
-	"policy took the arm; evaluate needs it), perhaps weight, and one for each feature of the context; or .jsonl, each line " +
-	`as {"context": {"age": 41}, "arm": "new", "probability": 0.5, "reward": 1}, or with actions and action, the place of ` +
-	"the one that was taken."
+// whichLog describes the argument LOG in the help.
+const whichLog = "LOG is one of these. (1) The folder of hyper serve. (2) The folder that a program has given to " +
+	"durable.Open, or its parent if the folder is named log; the file of --agent then names the log's numbers, in their " +
+	"order. (3) A file with the decisions of another policy. A .csv file has the columns arm, reward, probability (with " +
+	"which the policy took the arm; evaluate needs it), optionally weight, and one for each feature of the context. Each " +
+	`line of a .jsonl file is like {"context": {"age": 41}, "arm": "new", "probability": 0.5, "reward": 1}, or has actions, ` +
+	"and as action the index of the action that was taken."
 
 func replayCommand() *cobra.Command {
 	l, to := logged{}, ""
 	c := &cobra.Command{
 		Use:   "replay LOG",
-		Short: "Make an agent that has learned from a log: of hyper serve, of a program, or in a file",
-		Long: "Make an agent that has learned from a log, and save it in a new folder, which hyper serve FILE.json --dir " +
-			"takes. So another learner begins with what has been seen. The log's writer may run: the agent learns what the " +
-			"log has at the beginning. " + whichLog,
+		Short: "Make an agent that has learned from a log of hyper serve or of a program, or from a file",
+		Long: "Make an agent that has learned from a log, and save it in a new folder for hyper serve FILE.json --dir. " +
+			"A new learner can thus start with the decisions and rewards so far. The writer of the log may run meanwhile: " +
+			"the agent learns from the records that the log has when the command starts. " + whichLog,
 		Example: "  hyper replay hyper-agent --agent other.json --to other-agent\n" +
 			"  hyper replay decisions.csv --agent pages.json --to hyper-agent",
 		Args: argument("LOG"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if _, err := os.Stat(to); to == "" || err == nil {
-				return fmt.Errorf("--to must be a folder that is not there yet, got %q", to)
+				return fmt.Errorf("--to must name a folder that does not exist yet, got %q", to)
 			}
 			if err := l.open(args[0]); err != nil {
 				return err
@@ -170,13 +171,13 @@ func replayCommand() *cobra.Command {
 			if err := serve.SaveNew(a, l.spec, to); err != nil {
 				return err
 			}
-			fmt.Printf("%s: an agent that has learned from %d rewards; hyper serve FILE.json --dir %s goes on with it\n", to,
+			fmt.Printf("%s: an agent that has learned from %d rewards; hyper serve FILE.json --dir %s continues with it\n", to,
 				a.Size(), to)
 			return nil
 		},
 	}
 	l.flag(c)
-	c.Flags().StringVar(&to, "to", "", "folder to make")
+	c.Flags().StringVar(&to, "to", "", "folder to create")
 	return c
 }
 
@@ -184,10 +185,10 @@ func evaluateCommand() *cobra.Command {
 	l, o, missing, asJSON := logged{}, serve.EvaluateOptions{}, 0.0, false
 	c := &cobra.Command{
 		Use:   "evaluate LOG",
-		Short: "Tell from a log how another agent would have done",
-		Long: "Tell from a log how the agent of a file would have done: it learns from the rewards of the first decisions, " +
-			"and the others tell what its choices there would have been worth (off-policy evaluation: " +
-			"hyper/agent/offpolicy). Where the log does not allow an estimate, its line says why. " + whichLog,
+		Short: "Estimate from a log how well another agent would have done",
+		Long: "Estimate from a log how well the agent of a file would have done. The agent learns from the rewards of the " +
+			"first decisions. The rewards of the other decisions estimate the mean reward of its choices (off-policy " +
+			"evaluation: hyper/agent/offpolicy). If the log does not allow an estimate, its line says why. " + whichLog,
 		Example: "  hyper evaluate hyper-agent --agent other.json\n  hyper evaluate decisions.csv --agent pages.json",
 		Args:    argument("LOG"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -210,14 +211,14 @@ func evaluateCommand() *cobra.Command {
 		},
 	}
 	l.flag(c)
-	c.Flags().Float64Var(&o.Learn, "learn", 0.5, "share of the decisions, the first, whose rewards the agent learns from")
-	c.Flags().Float64Var(&missing, "missing", 0, "reward of decisions that got none; without it they are left out")
-	c.Flags().Float64Var(&o.Offpolicy.Level, "level", 0.95, "of the intervals")
+	c.Flags().Float64Var(&o.Learn, "learn", 0.5, "share of the decisions, the first ones, from which the agent learns")
+	c.Flags().Float64Var(&missing, "missing", 0, "reward of decisions that got none; default: these decisions are left out")
+	c.Flags().Float64Var(&o.Offpolicy.Level, "level", 0.95, "level of the intervals")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-// checkEvaluation reports numbers of flags that are out of range.
+// checkEvaluation reports values of flags that are out of range.
 func checkEvaluation(o serve.EvaluateOptions, missing float64) error {
 	for flag, share := range map[string]float64{"learn": o.Learn, "level": o.Offpolicy.Level} {
 		if !(share > 0 && share < 1) {

@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/serve"
 )
 
-// program writes the log of an agent that a program opens, in dir/log: turn makes a decision and takes its reward.
+// program writes the log of an agent that a program opens, in dir/log; turn makes a decision and takes its reward.
 func program(t *testing.T, dir string, c agent.Config, turns int, turn func(i int, a *agent.Agent)) {
 	t.Helper()
 	log := must.M1(durable.Open(filepath.Join(dir, "log"), durable.Options{Sync: durable.None}))
@@ -25,9 +25,9 @@ func program(t *testing.T, dir string, c agent.Config, turns int, turn func(i in
 	must.M(log.Close())
 }
 
-// The log of a program that calls agent.Open is read by the names of a file, in their order, from its own folder or the
-// one that has it: with rewards that are 1 for arm 1 alone, an agent that has learned of them does better than the log.
-// What the program has added without decisions is left out, in words. A file that does not fit is refused.
+// The log of a program that calls agent.Open is read with the names of a file, in their order, from its own folder or
+// from the parent. Rewards are 1 only for arm 1, so an agent that has learned from them does better than the log. Data
+// that the program added without decisions are left out, with a message. A file that does not fit is refused.
 func TestLogOfProgram(t *testing.T) {
 	dir, ctx := t.TempDir(), t.Context()
 	c := agent.Config{Floor: 1}.Contextual(2, 1)
@@ -61,8 +61,8 @@ func TestLogOfProgram(t *testing.T) {
 	}
 	for want, text := range map[string]string{
 		"and the file a context of 2, of its names": `{"arms": ["a", "b"], "context": {"names": ["x", "y"]}}`,
-		"among 2 arms, and the file has 3":          `{"arms": ["a", "b", "c"], "context": {"names": ["x"]}}`,
-		"want the file to have arms in place":       `{"context": {"names": ["x"]}, "action": {"names": ["y"]}}`,
+		"chooses among 2 arms, and the file has 3":  `{"arms": ["a", "b", "c"], "context": {"names": ["x"]}}`,
+		"want the file to have arms instead":        `{"context": {"names": ["x"]}, "action": {"names": ["y"]}}`,
 		"a context of 1 numbers, and the file":      `{"arms": ["a", "b"]}`,
 	} {
 		for _, args := range [][]string{{"evaluate", dir}, {"replay", dir, "--to", filepath.Join(dir, "new")}} {
@@ -74,12 +74,13 @@ func TestLogOfProgram(t *testing.T) {
 		}
 	}
 	if status, _, stderr := call(t, "evaluate", dir); status != exitBadInput ||
-		!strings.Contains(stderr, "by --agent FILE") {
+		!strings.Contains(stderr, "with --agent FILE") {
 		t.Errorf("without --agent: %d %s", status, stderr)
 	}
 }
 
-// Some of the arms, without a context, are actions of one number; others are features, which must be as many.
+// Some of the arms, without a context, are actions with one number. In other logs the numbers are features, whose count
+// must match.
 func TestLogOfProgramWithActions(t *testing.T) {
 	arms, features, late, ctx := t.TempDir(), t.TempDir(), t.TempDir(), t.Context()
 	take := func(a *agent.Agent, actions [][]float32, weight float32) {
@@ -101,7 +102,7 @@ func TestLogOfProgramWithActions(t *testing.T) {
 		{arms, `{` + three + `}`, ""},
 		{arms, `{"arms": ["a", "b"]}`, "may take arm 2, counted from 0, and the file has 2 arms"},
 		{arms, `{"action": {"names": ["x", "y"]}}`, "the actions have 1 numbers each, and action in the file has 2"},
-		{arms, `{` + three + `, "learner": "linear", "set": {"integrate": "analytic"}}`, "has the weight 2, and the"},
+		{arms, `{` + three + `, "learner": "linear", "set": {"integrate": "analytic"}}`, "has weight 2, and the"},
 		{arms, `{` + three + `, "floor": 2}`, "floor must be at most 1"},
 		{arms, `{` + three + `, "expire": "1ns"}`, ""}, // the log says when rewards came
 		{late, `{` + three + `, "pending": 1}`, "raise pending in the agent's file"},
@@ -115,7 +116,7 @@ func TestLogOfProgramWithActions(t *testing.T) {
 	}
 }
 
-// What a log does not allow is told in the words of the command, and of the agent's file.
+// If a log does not allow an estimate, the message uses the terms of the command and of the agent's file.
 func TestEvaluateRefuses(t *testing.T) {
 	dir, ctx := t.TempDir(), t.Context()
 	program(t, dir, agent.Config{Floor: -1}.Arms(2), 100, func(_ int, a *agent.Agent) {

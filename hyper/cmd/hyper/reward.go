@@ -29,8 +29,8 @@ type rewarding struct {
 	token  string
 	client *http.Client
 	taken  int
-	refuse []serve.Refuse // the first ones
-	others int            // that were refused
+	refuse []serve.Refuse // the first refused rewards, which are printed
+	others int            // number of other refused rewards
 }
 
 func rewardCommand() *cobra.Command {
@@ -38,11 +38,11 @@ func rewardCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reward FILE.csv|FILE.jsonl",
 		Short: "Send the rewards of a file to a running hyper serve",
-		Long: "Send the rewards of a file to a running hyper serve, in requests of at most 10,000. A file that ends in .csv " +
-			"has a header with the columns id and reward, and weight where rewards count more than once; one that ends in " +
-			`.jsonl has a line {"id": "0-f0db5cf3", "reward": 1} for each. The file is checked before anything is sent. ` +
-			"It may be sent again: the first reward of a decision counts, and what comes again is ignored. " +
-			"Exit status 1 says that rewards were refused, or not sent; 2 that the file is wrong.",
+		Long: "Send the rewards of a file to a running hyper serve, in requests of at most 10,000 rewards. A file that ends in " +
+			".csv has a header with the columns id and reward, and optionally weight, the number of times that a reward " +
+			`counts. A file that ends in .jsonl has a line {"id": "0-f0db5cf3", "reward": 1} for each reward. The file is ` +
+			"checked before anything is sent. It may be sent again: the first reward of a decision counts, and repeated ones " +
+			"are ignored. Exit status 1 means that rewards were refused, or not sent; 2 means that the file is wrong.",
 		Example: "  hyper reward rewards.csv --to https://agent:8080 --token-file token",
 		Args:    argument("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -69,18 +69,18 @@ func rewardCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&r.to, "to", "http://127.0.0.1:8080", "address of the server")
-	f.StringVar(&r.tokenFile, "token-file", "", "file with the token that the server wants")
+	f.StringVar(&r.tokenFile, "token-file", "", "file with the token of the server")
 	f.StringVar(&r.tls.cert, "tls-cert", "", "certificate to show to a server with --tls-client-ca, PEM")
-	f.StringVar(&r.tls.key, "tls-key", "", "its key, PEM")
-	f.StringVar(&r.tls.ca, "tls-ca", "", "authority of the server's certificate, PEM; without it those of the system")
+	f.StringVar(&r.tls.key, "tls-key", "", "key of --tls-cert, PEM")
+	f.StringVar(&r.tls.ca, "tls-ca", "", "authority of the server's certificate, PEM; default: the authorities of the system")
 	return c
 }
 
-// connect makes the client of the flags.
+// connect makes the client from the flags.
 func (r *rewarding) connect() (err error) {
 	to, err := url.Parse(r.to)
 	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
-		return fmt.Errorf("--to must be the address of a server, as http://127.0.0.1:8080, got %q", r.to)
+		return fmt.Errorf("--to must be the address of a server, such as http://127.0.0.1:8080, got %q", r.to)
 	}
 	r.to = strings.TrimSuffix(r.to, "/")
 	if r.token, err = readToken(r.tokenFile); err != nil {
@@ -109,14 +109,15 @@ func (r *rewarding) connect() (err error) {
 	return nil
 }
 
-// Bounds of requests.
+// These are the bounds of requests.
 const (
-	firstRewards = 100    // how many rewards the first one has
-	mostRewards  = 10_000 // how many one may have: the server takes no more
-	mostWaits    = 60     // how often one is sent again, after a second each time, while the server has too many
+	firstRewards = 100    // number of rewards in the first request
+	mostRewards  = 10_000 // largest number of rewards that the server accepts in a request
+	mostWaits    = 60     // number of times that a request is repeated, once a second, after status 429
 )
 
-// send sends rewards in requests that grow while they take little time, as a server has a minute to answer one.
+// send sends rewards in requests. It sends larger requests while they take little time, because a server has one minute
+// to answer.
 func (r *rewarding) send(ctx context.Context, all []reward) error {
 	size, most, waits := firstRewards, mostRewards, 0
 	for at := 0; at < len(all); {
@@ -133,8 +134,8 @@ func (r *rewarding) send(ctx context.Context, all []reward) error {
 			most = size
 			continue
 		case err != nil:
-			return fmt.Errorf("%d rewards of %d were sent: %w; run the command again when that is mended: what was taken is "+
-				"not counted twice", at, len(all), err)
+			return fmt.Errorf("%d of %d rewards were sent: %w; correct this, and run the command again: no reward is "+
+				"counted twice", at, len(all), err)
 		}
 		at, waits = at+len(some), 0
 		if took := time.Since(begun); took < 2*time.Second {
@@ -146,7 +147,7 @@ func (r *rewarding) send(ctx context.Context, all []reward) error {
 	return nil
 }
 
-// pause waits.
+// pause waits for d, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -154,13 +155,13 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// mostShown is how many refused rewards are printed.
+// mostShown is the largest number of refused rewards that are printed.
 const mostShown = 20
 
-// mostAnswer is how many bytes of an answer are read.
+// mostAnswer is the largest number of bytes that are read of an answer.
 const mostAnswer = 16 << 20
 
-// post sends some rewards, and counts what came of them.
+// post sends one request with some rewards, and counts the rewards that were taken.
 func (r *rewarding) post(ctx context.Context, some []reward) (status int, err error) {
 	text, err := json.Marshal(map[string][]reward{"rewards": some})
 	if err != nil {
@@ -186,7 +187,7 @@ func (r *rewarding) post(ctx context.Context, some []reward) (status int, err er
 	case w.StatusCode == http.StatusOK:
 		return w.StatusCode, r.count(text, len(some))
 	case w.StatusCode == http.StatusUnauthorized:
-		return w.StatusCode, errors.New("the server wants its token: give the right one by --token-file")
+		return w.StatusCode, errors.New("the token is missing or wrong: give the token of the server with --token-file")
 	}
 	var f serve.Failure
 	if json.Unmarshal(text, &f) != nil || f.Error == "" {
@@ -195,11 +196,11 @@ func (r *rewarding) post(ctx context.Context, some []reward) (status int, err er
 	return w.StatusCode, fmt.Errorf("%s/v1/reward answers %s: %s", r.to, w.Status, f.Error)
 }
 
-// count counts the answer to a request of n rewards.
+// count adds the answer to a request of n rewards to the counts.
 func (r *rewarding) count(text []byte, n int) error {
 	var a serve.Taken
 	if err := json.Unmarshal(text, &a); err != nil || a.Taken+len(a.Errors) != n {
-		return fmt.Errorf("%s/v1/reward is no server of hyper: it answers %.200q to %d rewards", r.to, text, n)
+		return fmt.Errorf("%s/v1/reward is not a hyper serve: it answers %.200q to %d rewards", r.to, text, n)
 	}
 	r.taken += a.Taken
 	shown := min(len(a.Errors), mostShown-len(r.refuse))
@@ -208,7 +209,7 @@ func (r *rewarding) count(text []byte, n int) error {
 	return nil
 }
 
-// tell prints how many rewards of all were taken, and which were refused.
+// tell prints the number of rewards that were taken, and the refused rewards.
 func (r *rewarding) tell(all int) {
 	for _, one := range r.refuse {
 		if strings.Contains(one.Error, one.ID) {
@@ -219,5 +220,5 @@ func (r *rewarding) tell(all int) {
 	if r.others > 0 {
 		fmt.Fprintf(os.Stderr, "refused: %d others\n", r.others)
 	}
-	fmt.Printf("%d of %d rewards were taken, or had been before; %d were refused\n", r.taken, all, len(r.refuse)+r.others)
+	fmt.Printf("%d of %d rewards were taken, now or before; %d were refused\n", r.taken, all, len(r.refuse)+r.others)
 }

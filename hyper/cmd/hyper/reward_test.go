@@ -21,8 +21,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/serve"
 )
 
-// The rewards of a file reach a server in requests that it takes, also where it bounds their bytes; those of decisions
-// that it has not made are refused, by exit status 1. The same rewards again change nothing.
+// The rewards of a file reach a server in requests that it accepts, even if it bounds their bytes. Rewards of decisions
+// that it has not made are refused, with exit status 1. Sending the same rewards again changes nothing.
 func TestReward(t *testing.T) {
 	const decisions = 250
 	token := written(t, "token", "secret\n")
@@ -40,7 +40,7 @@ func TestReward(t *testing.T) {
 	}
 	status, out, stderr := send(written(t, "part.csv", "\ufeff"+table+"1,nobody,2\n"))
 	if status != exitFailed || !strings.Contains(stderr, `refused: decision "nobody": no such decision`) ||
-		!strings.Contains(out, "250 of 251 rewards were taken, or had been before; 1 were refused") {
+		!strings.Contains(out, "250 of 251 rewards were taken, now or before; 1 were refused") {
 		t.Errorf("%d %s %s", status, out, stderr)
 	}
 	status, out, stderr = send(written(t, "again.jsonl", lines))
@@ -59,18 +59,18 @@ func TestReward(t *testing.T) {
 		t.Errorf("30 others: %d %s %s", status, out, stderr)
 	}
 	if status, _, stderr := call(t, "reward", written(t, "a.csv", table), "--to", s.url); status != exitFailed ||
-		!strings.Contains(stderr, "0 rewards of 250 were sent: the server wants its token") {
+		!strings.Contains(stderr, "0 of 250 rewards were sent: the token is missing or wrong") {
 		t.Errorf("without a token: %d %s", status, stderr)
 	}
 	s.stop(syscall.SIGTERM)
 	if status, _, stderr := send(written(t, "b.csv", table)); status != exitFailed ||
-		!strings.Contains(stderr, "refused; run") {
+		!strings.Contains(stderr, "refused; correct") {
 		t.Errorf("without a server: %d %s", status, stderr)
 	}
 }
 
-// A server with certificates is known by its authority, and shown the client's own. One that has too many requests is
-// asked again.
+// The command checks the certificate of a server against its authority, and sends its own. If the server refuses a
+// request for its rate, the command sends it again.
 func TestRewardByTLS(t *testing.T) {
 	var requests, most atomic.Int64
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -109,7 +109,7 @@ func TestRewardByTLS(t *testing.T) {
 	}
 }
 
-// A file that is wrong is refused by its line, before a server is asked; so are flags.
+// A wrong file is refused before a request is sent, and the error names the line. Wrong flags are refused too.
 func TestRewardRefuses(t *testing.T) {
 	good := written(t, "good.csv", "id,reward\n0-00000000,1\n")
 	for want, args := range map[string][]string{

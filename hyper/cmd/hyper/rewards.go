@@ -11,14 +11,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/lines"
 )
 
-// reward is what came of a decision, as /v1/reward takes it.
+// reward is a reward of a decision, as /v1/reward takes it.
 type reward struct {
 	ID     string   `json:"id"`
 	Reward *float32 `json:"reward"`
-	Weight *float32 `json:"weight,omitempty"` // nil is 1
+	Weight *float32 `json:"weight,omitempty"` // nil means 1
 }
 
-// rewardFile is how a file has rewards.
+// rewardFile is the format of a file of rewards.
 var rewardFile = lines.Form[reward, reward]{Columns: rewardColumns,
 	Value: func(_ int, r reward) (reward, error) { return r, r.check() }}
 
@@ -36,11 +36,11 @@ func readRewards(path string) (all []reward, err error) {
 	return all, nil
 }
 
-// check reports what no server takes.
+// check reports a reward that no server accepts.
 func (r reward) check() error {
 	switch {
 	case r.ID == "":
-		return errors.New("id is missing: want that of a decision, as /v1/decide answers it")
+		return errors.New("id is missing: want the id of a decision, as /v1/decide answers it")
 	case r.Reward == nil:
 		return errors.New("reward is missing: want a number")
 	case !(math.Abs(float64(*r.Reward)) <= 1e18):
@@ -51,11 +51,12 @@ func (r reward) check() error {
 	return nil
 }
 
-// rewardColumns refuses columns that are not known, so that a slip in weight is found.
+// rewardColumns returns the parser of rows with these columns. It refuses unknown columns, so that a misspelled weight
+// is found.
 func rewardColumns(names []string) (func(cells []string) (reward, error), error) {
 	for _, name := range names {
 		if !slices.Contains([]string{"id", "reward", "weight"}, name) {
-			return nil, fmt.Errorf("the header must have the columns id, reward and perhaps weight, each once, got %.40q",
+			return nil, fmt.Errorf("the header must have the columns id, reward and optionally weight, each once, got %.40q",
 				name)
 		}
 	}
@@ -65,7 +66,7 @@ func rewardColumns(names []string) (func(cells []string) (reward, error), error)
 	return func(cells []string) (reward, error) { return rewardRow(names, cells) }, nil
 }
 
-// rewardRow reads a row. A weight may be empty.
+// rewardRow parses a row. Its weight may be empty.
 func rewardRow(columns, cells []string) (r reward, err error) {
 	for i, name := range columns {
 		text := strings.TrimSpace(cells[i])

@@ -21,10 +21,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/serve"
 )
 
-// service is what the flags of `hyper serve` say.
+// service holds the flags of `hyper serve`.
 type service struct {
 	options   serve.Options
-	file      string // of the Spec; "" where the server reads from another
+	file      string // file of the Spec; "" if the server reads from another server
 	address   string
 	tokenFile string
 	tls       serve.TLS
@@ -38,18 +38,18 @@ func serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve FILE.json | --from URL",
 		Short: "Serve an agent over HTTP: it decides, learns from rewards, and is saved",
-		Long: "Serve an agent over HTTP and JSON. FILE.json says what there is to choose from, and which learner chooses; " +
-			"hyper/serve/README.md has examples. /openapi.json is the API, / a page that shows what the agent does. " +
-			"What it answers is in its log on the disk first, so that nothing is lost however it ends. SIGTERM ends it when " +
-			"the requests under way are answered, and saves the agent; SIGHUP reads FILE.json anew, also with other arms or " +
-			"features. " +
-			"With --from it decides by the snapshots of another server, which learns, and learns nothing itself.",
+		Long: "Serve an agent over HTTP and JSON. FILE.json lists the options to choose from, and names the learner; " +
+			"hyper/serve/README.md has examples. The server describes its API at /openapi.json, and shows at / what the " +
+			"agent does. It writes each decision and reward to its log on the disk before it answers, so that nothing is " +
+			"lost, however it ends. SIGTERM stops the server: it answers the requests under way, and saves the agent. " +
+			"SIGHUP reads FILE.json again, which may then have other arms or features. With --from, the server decides by " +
+			"snapshots of another server, which learns, and learns nothing itself.",
 		Args: func(c *cobra.Command, args []string) error {
 			if v.options.From == "" {
 				return argument("FILE.json")(c, args)
 			}
 			if len(args) > 0 {
-				return errors.New("--from takes no FILE.json: the server that is read from has it")
+				return errors.New("--from takes no FILE.json: the server at URL has it")
 			}
 			return nil
 		},
@@ -61,32 +61,33 @@ func serveCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&v.address, "listen", "127.0.0.1:8080", "HOST:PORT; other than loopback it needs a token or certificates")
-	f.StringSliceVar(&v.options.Hosts, "host", nil, "name by which clients call the server, as in the Host that a proxy "+
-		"passes on, without a port; may be repeated. Loopback, its own address and the name in --listen need none")
-	f.StringVar(&v.options.Dir, "dir", "hyper-agent", "folder in which the agent is saved, with its log, and found again")
-	f.StringVar(&v.sync, "sync", durable.Each.String(), "when the log is on the disk: "+
-		"each answer waits for it, grouped (for up to 2 ms, with others), or none waits, and the last may be lost")
-	f.DurationVar(&v.options.KeepLog, "keep-log", 0, "age at which what the agent has learned from leaves the log; "+
-		"0 is never, for hyper evaluate")
-	f.DurationVar(&v.saveEvery, "save-every", time.Minute, "how often the agent is saved; 0 is at the end alone")
+	f.StringVar(&v.address, "listen", "127.0.0.1:8080", "HOST:PORT; an address other than loopback needs a token or certificates")
+	f.StringSliceVar(&v.options.Hosts, "host", nil, "name by which clients call the server, without a port, such as the Host that a proxy "+
+		"passes on; may be repeated. Loopback, the server's own address and the name in --listen are always allowed")
+	f.StringVar(&v.options.Dir, "dir", "hyper-agent", "folder of the agent and its log")
+	f.StringVar(&v.sync, "sync", durable.Each.String(), "when an answer is sent: each (when its record is on the disk), "+
+		"grouped (likewise, but up to 2 ms later, so that answers share a write) or none (at once: a loss of power loses "+
+		"the last seconds)")
+	f.DurationVar(&v.options.KeepLog, "keep-log", 0, "age at which saved records are dropped from the log; "+
+		"0 keeps all, for hyper evaluate")
+	f.DurationVar(&v.saveEvery, "save-every", time.Minute, "time between saves of the agent; 0 saves only at the end")
 	f.StringVar(&v.options.From, "from", "",
-		"address of a server that learns, as http://agent:8080: decide by its snapshots; "+
-			"--token-file has its token too, and --tls-cert and --tls-key are for it too")
+		"address of a server that learns, such as http://agent:8080: decide by its snapshots. "+
+			"--token-file, --tls-cert and --tls-key also apply to requests to that server")
 	f.DurationVar(&v.askEvery, "ask-every", 10*time.Second,
-		"how often the server of --from is asked whether it has learned")
+		"time between requests to the server of --from for a new snapshot")
 	f.StringVar(&v.tokenFile, "token-file", "", "file with the token that clients must send")
 	f.StringVar(&v.tls.Cert, "tls-cert", "", "certificate of the server, PEM")
-	f.StringVar(&v.tls.Key, "tls-key", "", "its key, PEM")
-	f.StringVar(&v.tls.ClientCA, "tls-client-ca", "", "authority whose certificates clients must have, PEM")
-	f.Int64Var(&v.options.MostBytes, "max-bytes", 1<<20, "bytes of a request")
-	f.IntVar(&v.options.MostActions, "max-actions", 1000, "actions of a decision")
-	f.Float64Var(&v.options.Rate, "rate", 0, "requests a second of all clients; 0 is no bound")
+	f.StringVar(&v.tls.Key, "tls-key", "", "key of --tls-cert, PEM")
+	f.StringVar(&v.tls.ClientCA, "tls-client-ca", "", "authority that must have signed the certificates of clients, PEM")
+	f.Int64Var(&v.options.MostBytes, "max-bytes", 1<<20, "largest size of a request in bytes")
+	f.IntVar(&v.options.MostActions, "max-actions", 1000, "largest number of actions of a decision")
+	f.Float64Var(&v.options.Rate, "rate", 0, "largest number of requests per second, of all clients together; 0 means no bound")
 	f.BoolVar(&v.options.Pprof, "pprof", false, "serve Go's profiles at /debug/pprof/")
 	return c
 }
 
-// run serves until ctx is done.
+// run serves until ctx ends.
 func (v *service) run(ctx context.Context) error {
 	if v.saveEvery < 0 {
 		return fmt.Errorf("--save-every must not be negative, got %v", v.saveEvery)
@@ -129,13 +130,13 @@ func (v *service) run(ctx context.Context) error {
 	if secure != nil {
 		listener = tls.NewListener(listener, secure)
 	} else if v.options.Token != "" {
-		v.options.Log.Warn("the token is sent in the clear: give a certificate, or put a proxy that encrypts before it")
+		v.options.Log.Warn("clients send the token unencrypted: give a certificate, or put a proxy that encrypts in front of the server")
 	}
 	v.options.Log.Info("serving", "address", listener.Addr().String(), "tls", secure != nil, "dir", v.options.Dir)
 	return v.serve(ctx, s, listener)
 }
 
-// serve answers requests until ctx is done, and then saves the agent.
+// serve answers requests until ctx ends, and then saves the agent.
 func (v *service) serve(ctx context.Context, s *serve.Server, listener net.Listener) error {
 	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
 		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16,
@@ -147,7 +148,7 @@ func (v *service) serve(ctx context.Context, s *serve.Server, listener net.Liste
 	defer signal.Stop(reload)
 	every, do, failing := v.saveEvery, s.Save, "the agent cannot be saved"
 	if v.options.From != "" {
-		every, failing = v.askEvery, "the server goes on with the last snapshot"
+		every, failing = v.askEvery, "the server continues with the last snapshot"
 		do = func() error {
 			ctx, cancel := context.WithTimeout(ctx, time.Minute)
 			defer cancel()
@@ -170,9 +171,9 @@ func (v *service) serve(ctx context.Context, s *serve.Server, listener net.Liste
 			}
 		case <-reload:
 			if err := v.reload(ctx, s); err != nil {
-				v.options.Log.Error("the server goes on as it was", "file", v.file, "error", err)
+				v.options.Log.Error("the server continues unchanged", "file", v.file, "error", err)
 			} else {
-				v.options.Log.Info("read anew", "file", v.file)
+				v.options.Log.Info("read again", "file", v.file)
 			}
 		case <-ctx.Done():
 			return v.stop(h, s)
@@ -180,7 +181,8 @@ func (v *service) serve(ctx context.Context, s *serve.Server, listener net.Liste
 	}
 }
 
-// clientWith shows the server's certificate to the server of --from, and trusts the authority of its clients.
+// clientWith returns a client for the server of --from. It sends the certificate of this server, and trusts the
+// authority of this server's clients.
 func clientWith(server *tls.Config) *http.Client {
 	if server == nil {
 		return nil
@@ -202,7 +204,7 @@ func (v *service) reload(ctx context.Context, s *serve.Server) error {
 	return s.Reload(ctx, spec)
 }
 
-// stop lets the requests under way end, and saves the agent.
+// stop waits for the requests under way, and saves the agent.
 func (v *service) stop(h *http.Server, s *serve.Server) error {
 	wait, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -214,7 +216,7 @@ func (v *service) stop(h *http.Server, s *serve.Server) error {
 	return nil
 }
 
-// syncOf is the one of a name.
+// syncOf returns the Sync with a name.
 func syncOf(name string) (durable.Sync, error) {
 	if s := lab.OfWord[durable.Sync](name); s != 0 {
 		return s, nil
@@ -222,7 +224,7 @@ func syncOf(name string) (durable.Sync, error) {
 	return 0, fmt.Errorf("--sync must be each, grouped or none, got %q", name)
 }
 
-// readToken reads a token from a file; "" is none.
+// readToken reads a token from a file; without a file it returns "".
 func readToken(file string) (string, error) {
 	if file == "" {
 		return "", nil

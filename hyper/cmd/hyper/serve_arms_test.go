@@ -19,7 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/serve"
 )
 
-// specOf is a file with arms of these letters.
+// specOf returns a file with arms named by these letters.
 func specOf(t *testing.T, file, letters, more string) {
 	t.Helper()
 	for key, value := range map[string]string{"context": `{"names": ["x"]}`, "set": `{"waves": 10}`} {
@@ -31,8 +31,8 @@ func specOf(t *testing.T, file, letters, more string) {
 		strings.Join(strings.Split(letters, ""), `", "`), more)), 0o600))
 }
 
-// A server gets a fourth arm by SIGHUP, while clients decide and reward: all are answered. Killed right after that, it
-// is the agent that did what the log says; the log is evaluated across the change.
+// A server gets a fourth arm by SIGHUP while clients decide and reward: all requests are answered. If it is killed
+// right afterwards, its agent equals the agent that did what the log says. The log can be evaluated across the change.
 func TestServeAddsArm(t *testing.T) {
 	dir := t.TempDir()
 	file, made, data := filepath.Join(dir, "agent.json"), filepath.Join(dir, "made.json"), filepath.Join(dir, "data")
@@ -63,7 +63,7 @@ func TestServeAddsArm(t *testing.T) {
 	before := asked.Load()
 	specOf(t, file, "abcd", `, "like": {"d": "b"}`)
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
-	s.said("read anew")
+	s.said("read again")
 	time.Sleep(200 * time.Millisecond)
 	over.Store(true)
 	all.Wait()
@@ -92,8 +92,8 @@ func TestServeAddsArm(t *testing.T) {
 	}
 }
 
-// A server that is killed while its arms and features change, at any time, has all that it has acknowledged, and goes
-// on with the file of before or of after.
+// A server that is killed at any time while its arms and features change has everything that it has acknowledged, and
+// continues with the file from before or after the change.
 func TestServeKilledWhileArmsChange(t *testing.T) {
 	const like, nets = `, "like": {"d": "b"}`, `, "learner": "ensemble", "set": {"hidden": "4", "particles": 3}`
 	for name, specs := range map[string][][2]string{
@@ -111,7 +111,7 @@ func TestServeKilledWhileArmsChange(t *testing.T) {
 	}
 }
 
-// killedBetween kills a server while it goes from one of some files to another, and returns its folder.
+// killedBetween kills a server while it changes from one file to another, and returns its folder.
 func killedBetween(t *testing.T, specs [][2]string) string {
 	t.Helper()
 	dir := t.TempDir()

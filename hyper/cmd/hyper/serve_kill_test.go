@@ -24,14 +24,14 @@ import (
 
 var kills = flag.Int("kills", 4, "how often TestServeKilled kills the server")
 
-// clients are what the clients of a server were told.
+// clients records the answers that the clients of a server got.
 type clients struct {
 	mu      sync.Mutex
 	decided []string        // decisions that were answered, without a reward
 	sent    map[string]bool // decisions whose rewards were sent: true is answered
 }
 
-// ask sends a request, and returns the answer, or false where there was none.
+// ask sends a request, and returns the answer, or false if there was none.
 func ask(url, text string) (out map[string]any, ok bool) {
 	w, err := http.Post(url, "application/json", strings.NewReader(text))
 	if err != nil {
@@ -41,14 +41,14 @@ func ask(url, text string) (out map[string]any, ok bool) {
 	return out, json.NewDecoder(w.Body).Decode(&out) == nil && w.StatusCode == http.StatusOK
 }
 
-// remembered tells whether a decision is one of the last, which have not expired.
+// remembered reports whether a decision is one of the last, which have not expired.
 func (c *clients) remembered(id string) bool {
 	var number int
 	must.M1(fmt.Sscanf(id, "%x-", &number))
 	return number > len(c.sent)+len(c.decided)-15000
 }
 
-// run is a client until the server is gone: it decides, and sends rewards late and now and then twice.
+// run is a client that runs until the server is gone: it decides, and sends rewards late and sometimes twice.
 func (c *clients) run(url string, r *rand.Rand) {
 	for {
 		d, ok := ask(url+"/v1/decide", fmt.Sprintf(`{"context": {"x": %.3f}}`, r.NormFloat64()))
@@ -74,9 +74,9 @@ func (c *clients) run(url string, r *rand.Rand) {
 	}
 }
 
-// A server that is killed under load, again and again, has all that it has acknowledged, and nothing twice: decisions
-// take their rewards, and rewards are counted once. The agent is then the one that did what the log says without
-// interruption: the two take the same decisions.
+// A server that is killed under load, again and again, has everything that it has acknowledged, and nothing twice:
+// decisions take their rewards, and rewards are counted once. Its agent then equals the agent that did what the log
+// says without interruption: the two take the same decisions.
 func TestServeKilled(t *testing.T) {
 	dir := t.TempDir()
 	file, data := filepath.Join(dir, "agent.json"), filepath.Join(dir, "data")
@@ -126,7 +126,7 @@ func TestServeKilled(t *testing.T) {
 	uninterrupted(t, file, data)
 }
 
-// uninterrupted compares the agent of a folder with the one that did all that its log says.
+// uninterrupted compares the agent of a folder with the agent that did what its log says.
 func uninterrupted(t *testing.T, file, data string) {
 	t.Helper()
 	c := must.M1(must.M1(serve.ReadSpec(file)).Config())

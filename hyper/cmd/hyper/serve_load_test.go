@@ -27,7 +27,7 @@ var (
 		"agent that TestServeLoad asks, as hyper serve takes it")
 )
 
-// loaded are the latencies of one minute, in seconds.
+// loaded has the latencies of one minute, in seconds.
 type loaded struct {
 	mu      sync.Mutex
 	seconds []float64
@@ -40,7 +40,7 @@ func (l *loaded) took(d time.Duration) {
 	l.seconds = append(l.seconds, d.Seconds())
 }
 
-// flush returns the median and the 99th percentile in milliseconds, and how many there were, and forgets them.
+// flush returns the median and the 99th percentile in milliseconds, and the number of latencies, and removes them.
 func (l *loaded) flush() (p50, p99 float64, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +53,7 @@ func (l *loaded) flush() (p50, p99 float64, n int) {
 	return 1e3 * all[len(all)/2], 1e3 * all[len(all)*99/100], len(all)
 }
 
-// resident is the memory of a process in MiB; 0 where the system does not say.
+// resident returns the memory of a process in MiB; 0 if the system does not report it.
 func resident(pid int) float64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, after, _ := strings.Cut(string(text), "VmRSS:")
@@ -61,9 +61,10 @@ func resident(pid int) float64 {
 	return kib / 1024
 }
 
-// A server answers decisions that are asked for at a steady rate, whether or not it keeps up, and learns from one
-// reward in 20. Latencies are from when a request was due. With -load 30m -load.rate 2000 the 99th percentile of each
-// minute is under 20 ms, and the memory of the last ten minutes is that of the ten before, as medians.
+// A server answers decisions that are requested at a steady rate, whether or not it keeps up, and learns from one
+// reward in 20. Latencies count from the time at which a request was due. With -load 30m -load.rate 2000, the 99th
+// percentile of each minute is under 20 ms, and the median memory of the last ten minutes equals that of the ten
+// minutes before.
 func TestServeLoad(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "agent.json")

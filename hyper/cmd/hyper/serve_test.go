@@ -32,7 +32,7 @@ type service1 struct {
 
 var atAddress = regexp.MustCompile(`msg=serving address=(\S+)`)
 
-// startService starts it with a folder and a file, unless that is "", and more flags, at a free port.
+// startService starts a server with a folder, a file unless that is "", and more flags, at a free port.
 func startService(t *testing.T, dir, file string, flags ...string) *service1 {
 	t.Helper()
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--dir", dir}, flags...)
@@ -73,7 +73,7 @@ func (s *service1) post(path, token, text string) (status int, out map[string]an
 	return w.StatusCode, out
 }
 
-// stop ends it by a signal, and waits for its exit status.
+// stop ends the server by a signal, and waits for its exit status.
 func (s *service1) stop(with os.Signal) int {
 	s.t.Helper()
 	must.M(s.cmd.Process.Signal(with))
@@ -83,8 +83,8 @@ func (s *service1) stop(with os.Signal) int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-// The command serves an agent, reads its file anew at SIGHUP, saves it at SIGTERM, and goes on with it: a decision made
-// before takes its reward after.
+// The command serves an agent, reads its file again at SIGHUP, saves it at SIGTERM, and continues with it after a
+// restart: a decision from before takes its reward afterwards.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	file, token, data := filepath.Join(dir, "agent.json"), filepath.Join(dir, "token"), filepath.Join(dir, "data")
@@ -115,13 +115,13 @@ func TestServe(t *testing.T) {
 	}
 	spec(`, "pending": 10`)
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
-	s.said("read anew")
+	s.said("read again")
 	spec(`, "cross": 9`)
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
-	s.said("goes on as it was.*cross")
+	s.said("continues unchanged.*cross")
 	spec(`, "seed": 9`) // another agent, which learns from the log
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
-	s.said("read anew")
+	s.said("read again")
 	if status := s.stop(syscall.SIGTERM); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
@@ -138,8 +138,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// The log of a server teaches another agent, and tells how it would have done: with rewards that are 1 for arm b alone,
-// one that has learned of them does better than the log, and one that takes each arm alike does not.
+// The log of a server teaches another agent, and estimates how well it would have done. Rewards are 1 only for arm b:
+// an agent that has learned from them does better than the log, and an agent that takes all arms equally does not.
 func TestReplayAndEvaluate(t *testing.T) {
 	dir := t.TempDir()
 	data, to := filepath.Join(dir, "data"), filepath.Join(dir, "other")
@@ -206,13 +206,13 @@ func TestReplayAndEvaluate(t *testing.T) {
 		t.Errorf("arm b was taken %v times of 20", count)
 	}
 	for want, args := range map[string][]string{
-		"there is none in this folder: file does not exist: want the folder of a hyper serve": {"evaluate", dir},
-		`arms must be of those that the log has, a, b; got "z"`: {"evaluate", data, "--agent",
+		"there is no log in this folder: file does not exist: want the folder of a hyper serve": {"evaluate", dir},
+		`arms must be arms of the log, a, b; got "z"`: {"evaluate", data, "--agent",
 			write("c.json", `{"arms": ["b", "z"], "context": {"names": ["x"]}}`)},
-		"--learn must be between 0 and 1":   {"evaluate", data, "--learn", "0"},
-		"--missing must be between -1e18":   {"evaluate", data, "--missing", "NaN"},
-		"--to must be a folder that is not": {"replay", data, "--to", data},
-		"takes one argument, LOG":           {"replay"},
+		"--learn must be between 0 and 1":       {"evaluate", data, "--learn", "0"},
+		"--missing must be between -1e18":       {"evaluate", data, "--missing", "NaN"},
+		"--to must name a folder that does not": {"replay", data, "--to", data},
+		"takes one argument, LOG":               {"replay"},
 		"d.json: context.buckets must be as in the folder, 0, got 3": {"replay", data, "--to", dir + "/x", "--agent",
 			write("d.json", `{"arms": ["a", "b"], "context": {"names": ["x"], "buckets": 3}}`)},
 		"--level must be between 0 and 1": {"evaluate", data, "--level", "2"},
@@ -224,7 +224,7 @@ func TestReplayAndEvaluate(t *testing.T) {
 	}
 }
 
-// A server that reads decides by the snapshots of the one that learns, and follows it.
+// A server that reads decides by the snapshots of the server that learns, and follows it.
 func TestServeFrom(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "agent.json")
@@ -252,7 +252,7 @@ func TestServeFrom(t *testing.T) {
 	if status := s.stop(syscall.SIGTERM); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
-	r.said("goes on with the last snapshot")
+	r.said("continues with the last snapshot")
 	if h := health(); h.Status != "not following" || h.Data != 5 {
 		t.Errorf("%+v", h)
 	}
@@ -261,7 +261,7 @@ func TestServeFrom(t *testing.T) {
 	}
 }
 
-// Flags and files that are wrong are refused, with the exit status of bad input.
+// Wrong flags and files are refused, with the exit status of bad input.
 func TestServeRefuses(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -273,9 +273,9 @@ func TestServeRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
 		"takes one argument, FILE.json":       {},
 		"no such file":                        {"nowhere.json"},
-		"what is there to choose from":        {write("1.json", `{}`)},
+		"there is nothing to choose from":     {write("1.json", `{}`)},
 		`unknown field "arm"`:                 {write("2.json", `{"arm": ["a"]}`)},
-		"arms must be two at least":           {write("3.json", `{"arms": ["a"]}`)},
+		"arms must have at least two names":   {write("3.json", `{"arms": ["a"]}`)},
 		`different names, got "a" at place 1`: {write("4.json", `{"arms": ["a", "a"]}`)},
 		`(did you mean "bayesian-linear"?)`:   {write("5.json", `{"arms": ["a", "b"], "learner": "bayesian-liner"}`)},
 		`unknown key "wave"`:                  {write("6.json", `{"action": {"buckets": 2}, "set": {"wave": 3}}`)},
