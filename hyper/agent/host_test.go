@@ -85,12 +85,12 @@ func inputsFor(r *rand.Rand, name string, c Config, n int) [][]float32 {
 	for i := range x {
 		x[i] = make([]float32, max(c.Features, 1))
 		switch name {
-		case "bayesian, blocks":
+		case "bayesian, blocks", "bayesian, lines":
 			for k := range 4 {
 				x[i][i%3*4+k] = float32(r.NormFloat64())
 			}
 			continue
-		case "bayesian, numbered", "bayesian, standardised":
+		case "bayesian, numbered", "bayesian, standardised", "bayesian, line":
 			x[i][0] = float32(i % 3)
 		}
 		for k := range x[i] {

@@ -143,8 +143,8 @@ func TestRewardsThatDoNotFit(t *testing.T) {
 	id := must.M1(a.Act(t.Context(), nil)).ID
 	must.M(a.Observe(t.Context(), agent.Feedback{ID: id, Reward: 8e17, Weight: 2}))
 	for want, f := range map[string]agent.Feedback{
-		"the weight must be that of what came or was learned before, 2, got 1": {ID: id, Reward: 1},
-		"combined with the earlier rewards by sum: the reward is too large":    {ID: id, Reward: 8e17, Weight: 2},
+		"the weight must equal the weight of the earlier reward, 2, got 1":  {ID: id, Reward: 1},
+		"combined with the earlier rewards by sum: the reward is too large": {ID: id, Reward: 8e17, Weight: 2},
 		"the reward is too large": {ID: id, Reward: float32(math.NaN()), Weight: 2},
 	} {
 		if err := a.Observe(t.Context(), f); err == nil || !strings.Contains(err.Error(), want) {
