@@ -16,11 +16,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// truncatedVariance is that of a standard normal conditioned on two standard deviations: see TestInitializers.
+// truncatedVariance is the variance of a standard normal number truncated at two standard deviations; see
+// TestInitializers.
 const truncatedVariance = 1 - 4*0.053990967/0.954499736
 
-// Weights are of variance 0.774 over the fan-in, within two standard deviations; biases are 0, but for the first
-// layer's, which are N(0, firstBias^2). A mean square of n draws has a standard error of at most its sqrt(2/n).
+// Weights have variance 0.774 over the fan-in, and lie within two standard deviations. Biases are 0, except for the
+// biases of the first layer, which are N(0, firstBias^2). The mean square of n draws has a standard error of at most
+// its sqrt(2/n).
 func TestInitTruncatedLayers(t *testing.T) {
 	net, n := base.MLP{Layers: []int{4, 9, 3, 1}}, 1500
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -56,9 +58,9 @@ func TestInitTruncatedLayers(t *testing.T) {
 	})
 }
 
-// outputPriors are models with priors whose output is scaled, with the variance of their predictions at standard normal
-// inputs of 4 features before data and scaling. Units are symmetric about 0, so that the mean square of a ReLU is half
-// of theirs.
+// outputPriors returns models with priors whose output is scaled. For each it returns the variance of predictions
+// before any data and before the scaling, at standard normal inputs of 4 features. The distribution of units before
+// ReLU is symmetric about 0: the mean square after ReLU is therefore half of the mean square before.
 func outputPriors() map[string]struct {
 	Model
 	variance float64
@@ -70,13 +72,14 @@ func outputPriors() map[string]struct {
 		variance float64
 	}
 	return map[string]c{
-		// Ensemble+ of the Neural Testbed. A hidden unit has |x|^2/4 times the weights' 0.774, and 1/4.
+		// Ensemble+ of the Neural Testbed. The variance of a hidden unit is |x|^2/4 times 0.774 for the weights, plus
+		// 1/4.
 		"matched networks": {Model{
 			net, Ensemble{Particles: 5, Params: 121, InitNu: InitZeros},
 			&Prior{Base: net, Layout: Dense(121, 5), InitB: InitTruncatedLayers(net, 0.5), Output: net.Output()},
 		}, truncatedVariance * (truncatedVariance + 0.25) / 2},
-		// Its hypermodel's prior: each layer sees a part of the index, and parameters have variance 1 and 1/10. A hidden
-		// unit has |x|^2 + 1, of ten, and the output a bias.
+		// The prior of the testbed's hypermodel: each layer depends on its own part of the index, and parameters have
+		// variance 1 and 1/10. The variance of each of the ten hidden units is |x|^2 + 1, and the output has a bias.
 		"layers of a linear hypermodel": {Model{
 			net, Linear{Layout: Dense(121, 6), P: index.Gaussian{N: 6}, InitC: InitZeros, InitM: InitZeros},
 			&Prior{Base: small, Layout: PerGroup(small, 3), Rows: RowsSphere, StdDev: d, Output: small.Output()},
@@ -84,8 +87,9 @@ func outputPriors() map[string]struct {
 	}
 }
 
-// sigma_p multiplies the predictions of a network whose Output is said, and they have the variance of the networks'
-// law: 600 runs of 5 functions at 3 inputs, those of a run alike by a tenth or so.
+// sigma_p multiplies the predictions of a network whose Output is given. The predictions have the variance that follows
+// from the distribution of the networks. The estimate uses 600 runs of 5 functions at 3 inputs; the values of one run
+// have correlations of about a tenth.
 func TestPriorOutput(t *testing.T) {
 	for name, m := range outputPriors() {
 		if err := m.Validate(); err != nil {
@@ -126,7 +130,8 @@ func TestPriorRefuses(t *testing.T) {
 	}
 }
 
-// Networks as the Neural Testbed draws them: the hidden layer's weights have a standard deviation of 0.88/sqrt(3).
+// InitTruncatedLayers draws networks as the Neural Testbed does: the weights of the hidden layer have a standard
+// deviation of 0.88/sqrt(3).
 func ExampleInitTruncatedLayers() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
@@ -135,7 +140,7 @@ func ExampleInitTruncatedLayers() {
 	}
 	net := base.MLP{Layers: []int{3, 50, 1}}
 	out, err := CallOnce(b, func(seeds *Node) *Node {
-		return InitTruncatedLayers(net, 0)(rng.New(seeds), 3, 50, 100, NumTheta(net)) // a hundred of them
+		return InitTruncatedLayers(net, 0)(rng.New(seeds), 3, 50, 100, NumTheta(net)) // 100 networks
 	}, []uint64{1})
 	fmt.Println(out.Shape().Dimensions, err)
 	// Output: [1 100 251] <nil>

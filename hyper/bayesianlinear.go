@@ -17,42 +17,43 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// BayesianLinear is Bayesian linear regression, f(x) = phi(x)^T theta, whose posterior N(mu, sigma_p^2 Q) is kept
-// exactly, datum by datum, under the prior N(0, sigma_p^2 I) and Gaussian noise. With z ~ N(0, I),
+// BayesianLinear is Bayesian linear regression, f(x) = phi(x)^T theta, under the prior N(0, sigma_p^2 I) and Gaussian
+// noise. The posterior N(mu, sigma_p^2 Q) is updated exactly with each datum. With z ~ N(0, I),
 //
 //	theta = mu + sigma_p S z,   S S^T = Q
 //
-// phi(x) is x with an intercept and, with Waves, random cosines of x (Rahimi and Recht 2007), which make f
-// a nonlinear function: a Gaussian process, the more of them the closer. For x of d numbers
+// phi(x) is x with an intercept and, if Waves is positive, random cosines of x (Rahimi and Recht 2007). The cosines
+// make f nonlinear; f approaches a Gaussian process as Waves grows. For an x of d numbers
 //
 //	phi(x) = (sqrt(2/Waves) cos(w_j^T x + b_j), c x / sqrt(d), c),   w_j ~ N(0, I / (d Length^2)),   b_j ~ U(0, 2 pi)
 //
-// with c = 0.3, or without waves phi(x) = (x, 1) / sqrt(d + 1). Features should have mean 0 and variance 1 or so. Plain
-// is phi(x) = x, for linear bandits.
+// with c = 0.3. Without cosines phi(x) = (x, 1) / sqrt(d + 1). Features should have a mean of about 0 and a variance of
+// about 1. Plain sets phi(x) = x, for linear bandits.
 //
-// With Blocks an input is as many blocks of d numbers, all 0 but those of one block, or with Numbered the number of
-// a block and its d numbers. theta has a part of its own for each block: disjoint models, one for each action, of
-// a context (Li et al. 2010). Blocks of zeros alone are taken for the first.
+// With Blocks an input consists of Blocks blocks of d numbers, and only the numbers of one block may differ from 0. If
+// Numbered is set, an input is instead the number of a block, followed by d numbers. Each block has its own part of
+// theta: the blocks are disjoint models, one for each action, of a context (Li et al. 2010). An input of zeros belongs
+// to the first block.
 //
-// nu is (mu [runs, N_theta], S [runs, Blocks, size, size]), with size numbers of theta in a block. It is trained by
-// train.Exact alone.
+// nu is (mu [runs, N_theta], S [runs, Blocks, size, size]), where size is the number of parameters in a block. Only
+// train.Exact can train this belief.
 //
-// With Line there is a second regression beside that with cosines, on (x, 1) alone, and f is one of the two with the
-// probabilities that the data give them: that of the line is Share. Random cosines of many features need many data to
-// find a line, and a line finds nothing else. f then has the mean and the covariances of this mixture, and is Gaussian:
+// With Line there is a second regression, on (x, 1) alone, in addition to the regression with cosines. Random cosines
+// of many features need many data to find a line, and a line can find nothing else. The data give each regression a
+// probability; Share is the probability of the line. f is Gaussian, with the mean and the covariances of this mixture:
 //
 //	f = (1 - Share) f_c + Share f_l,   var f = (1 - Share) var f_c + Share var f_l + Share (1 - Share) (f_l - f_c)^2
 //
-// where the last term holds with the means of f_c and f_l. Functions of two blocks remain independent. theta has the
-// numbers of the line after those of the cosines in each block, and nu is (mu, S, S of the line, Share [runs]).
+// where f_c and f_l in the last term are means. Functions of two blocks remain independent. In each block of theta the
+// parameters of the line follow the parameters of the cosines, and nu is (mu, S, S of the line, Share [runs]).
 type BayesianLinear struct {
-	Features int     // of an input
-	Blocks   int     // 0 is 1
-	Numbered bool    // an input is the number of its block and d numbers
+	Features int     // number of features of an input
+	Blocks   int     // number of blocks; 0 means 1
+	Numbered bool    // an input is the number of its block, followed by d numbers
 	Waves    int     `help:"random cosines of an action's features; 0 is none, a linear function"`
 	Length   float64 `help:"length scale of the cosines, times the root of the number of features"`
 	Plain    bool    // phi(x) is x itself: f has no intercept, and x is not scaled
-	Line     bool    // a line has a posterior of its own beside that of the cosines
+	Line     bool    // adds a regression on (x, 1) with its own posterior
 }
 
 var (
@@ -62,17 +63,17 @@ var (
 	_ Predictive = BayesianLinear{}
 )
 
-// linearShare is c: with features of variance 1 the linear part and the intercept have a prior variance of c^2 each,
-// beside 1 of the cosines.
+// linearShare is c. For features of variance 1 the linear part and the intercept each have a prior variance of c^2, and
+// the cosines have 1.
 const linearShare = 0.3
 
-// ForInputs is the belief for inputs of a number of features.
+// ForInputs returns the belief for inputs of the given number of features.
 func (b BayesianLinear) ForInputs(features int) Belief {
 	b.Features = features
 	return b
 }
 
-// Validate reports everything that is wrong.
+// Validate reports every invalid field.
 func (b BayesianLinear) Validate() error {
 	errs := []error{faults.AtLeast("Features", b.Features, 1), faults.AtLeast("Blocks", b.Blocks, 0),
 		faults.AtLeast("Waves", b.Waves, 0)}
@@ -102,7 +103,7 @@ func (b BayesianLinear) Validate() error {
 
 func (b BayesianLinear) blocks() int { return max(b.Blocks, 1) }
 
-// size is the numbers of theta in a block, without those of the Line.
+// size returns the number of parameters in a block, without the parameters of the line.
 func (b BayesianLinear) size() int {
 	if b.Plain {
 		return b.width()
@@ -110,7 +111,8 @@ func (b BayesianLinear) size() int {
 	return b.Waves + b.width() + 1
 }
 
-// Parts are the numbers of theta in a block, and those of the Line.
+// Parts returns the number of parameters in a block, without the line, and with Line the number of parameters of the
+// line.
 func (b BayesianLinear) Parts() []int {
 	if b.Line {
 		return []int{b.size(), b.width() + 1}
@@ -118,7 +120,7 @@ func (b BayesianLinear) Parts() []int {
 	return []int{b.size()}
 }
 
-// whole is all numbers of theta in a block.
+// whole returns the number of all parameters in a block.
 func (b BayesianLinear) whole() int {
 	if b.Line {
 		return b.size() + b.width() + 1
@@ -126,8 +128,8 @@ func (b BayesianLinear) whole() int {
 	return b.size()
 }
 
-// deviations is the number of normal numbers that make the deviations of a block's functions from their mean: one for
-// each number of theta, and with Line one for the difference of the two means.
+// deviations returns the number of normal numbers from which the deviations of a block's functions from their mean are
+// computed: one for each parameter and, with Line, one more for the difference of the two means.
 func (b BayesianLinear) deviations() int {
 	if b.Line {
 		return b.whole() + 1
@@ -135,7 +137,7 @@ func (b BayesianLinear) deviations() int {
 	return b.size()
 }
 
-// width is d.
+// width returns d.
 func (b BayesianLinear) width() int {
 	if b.Numbered {
 		return b.Features - 1
@@ -148,10 +150,10 @@ func (b BayesianLinear) Index() index.Distribution {
 }
 func (b BayesianLinear) Inputs() int { return b.Features }
 
-// NumTheta is N_theta.
+// NumTheta returns N_theta.
 func (b BayesianLinear) NumTheta() int { return b.blocks() * b.whole() }
 
-// NumInvolved is the number of parameters of a function.
+// NumInvolved returns the number of numbers in nu of one run.
 func (b BayesianLinear) NumInvolved() int {
 	n := b.NumTheta()
 	for _, part := range b.Parts() {
@@ -163,7 +165,7 @@ func (b BayesianLinear) NumInvolved() int {
 	return n
 }
 
-// UnitVariance is the sigma_p^2 with which predictions before data have variance 1 over standardised inputs.
+// UnitVariance returns the sigma_p^2 for which predictions before any data have variance 1 over standardised inputs.
 func (b BayesianLinear) UnitVariance() float64 {
 	if b.Plain {
 		return 1 / float64(b.width())
@@ -174,7 +176,7 @@ func (b BayesianLinear) UnitVariance() float64 {
 	return 1 / (1 + 2*linearShare*linearShare)
 }
 
-// Init draws the cosines; the posterior is the prior. scale is sigma_p.
+// Init draws the cosines, and sets the posterior to the prior. scale is sigma_p, [runs]; nil means 1.
 func (b BayesianLinear) Init(s rng.Stream, scale *Node) Params {
 	g, runs := s.Graph(), s.Runs()
 	nu := []*Node{Zeros(g, shapes.Make(dtypes.Float32, runs, b.NumTheta()))}
@@ -197,8 +199,8 @@ func (b BayesianLinear) Init(s rng.Stream, scale *Node) Params {
 	return Params{Nu: nu, Nu0: nu, Fixed: fixed}
 }
 
-// Phi returns phi(x) within the block of each input, [runs, inputs, size], and the blocks, int32 [runs, inputs]. With
-// Line those of the line follow.
+// Phi returns phi(x) within the block of each input, [runs, inputs, size], and the index of each input's block, int32
+// [runs, inputs]. With Line the features of the line follow, and the last axis has the length of both parts.
 func (b BayesianLinear) Phi(p Params, x *Node) (phi, block *Node) {
 	d := b.width()
 	x, block = b.blockOf(x)
@@ -220,12 +222,14 @@ func (b BayesianLinear) Phi(p Params, x *Node) (phi, block *Node) {
 	return Concatenate(all, 2), block
 }
 
-// lineScale makes predictions of the line before data as wide as those of the cosines.
+// lineScale returns the factor of (x, 1) with which the line predicts, before any data, with the same variance as the
+// cosines.
 func (b BayesianLinear) lineScale() float64 {
 	return 1 / math.Sqrt(b.UnitVariance()*float64(b.width()+1))
 }
 
-// blockOf returns the d numbers of each input, [runs, inputs, d], and the block that they are of, int32 [runs, inputs].
+// blockOf returns the d numbers of each input, [runs, inputs, d], and the index of each input's block, int32
+// [runs, inputs].
 func (b BayesianLinear) blockOf(x *Node) (numbers, block *Node) {
 	runs, inputs, d := x.Shape().Dim(0), x.Shape().Dim(1), b.width()
 	if b.Numbered {
@@ -247,7 +251,8 @@ func (b BayesianLinear) Predict(p Params, z index.Set, x *Node) *Node {
 	return Einsum("rikp,rnkp->rni", each, theta)
 }
 
-// theta returns that of functions with vectors z [runs, n, blocks * deviations]: [runs, n, blocks, whole].
+// theta returns the parameters of the functions with vectors z [runs, n, blocks * deviations],
+// [runs, n, blocks, whole].
 func (b BayesianLinear) theta(p Params, vectors *Node) *Node {
 	runs, n := vectors.Shape().Dim(0), vectors.Shape().Dim(1)
 	vectors = Reshape(vectors, runs, n, b.blocks(), b.deviations())
@@ -272,8 +277,9 @@ func (b BayesianLinear) theta(p Params, vectors *Node) *Node {
 	return Concatenate(out, 3)
 }
 
-// between multiplies the difference of the means of line and cosines, [runs, 1, 1, 1]: the root of Share (1 - Share),
-// and 0 where there is no deviation at all.
+// between returns the factor of the difference between the mean of the line and the mean of the cosines,
+// [runs, 1, 1, 1]: sqrt(Share (1 - Share)), or 0 if sigma_p is 0 and functions therefore do not deviate from their
+// mean.
 func (b BayesianLinear) between(p Params) *Node {
 	share := narrow(p.Nu[3])
 	return InsertAxes(Mul(Sqrt(Mul(share, OneMinus(share))), Sign(p.Fixed["scale"])), -1, -1, -1)
@@ -281,9 +287,9 @@ func (b BayesianLinear) between(p Params) *Node {
 
 func (b BayesianLinear) spans() []span.Span { return span.Of(b.Parts()) }
 
-// Draw returns the values of n functions at inputs x, [runs, n, inputs]. In blocks, where there are few inputs, it
-// draws from their joint distribution, which takes a number for each input and not one for each parameter. Plain ones,
-// of which a world may have many inputs, are drawn as functions.
+// Draw returns the values of n functions at inputs x, [runs, n, inputs]. For blocks with few inputs it draws from the
+// joint distribution of the values, which takes one normal number for each input, not one for each parameter. A Plain
+// belief with one block may have many inputs; Draw then draws functions.
 func (b BayesianLinear) Draw(p Params, s rng.Stream, n int, x *Node) *Node {
 	if b.Plain && b.blocks() == 1 {
 		return b.Predict(p, b.Index().Sample(s, n), x)
@@ -308,11 +314,12 @@ func (b BayesianLinear) Draw(p Params, s rng.Stream, n int, x *Node) *Node {
 	return Add(InsertAxes(mean, 1), off)
 }
 
-// mostJoint is the most inputs in blocks that Draw makes a joint distribution of.
+// mostJoint is the largest number of inputs in blocks whose values Draw draws from their joint distribution.
 const mostJoint = 256
 
-// moments returns the means of f at inputs with these phi and blocks, [runs, inputs], and the root of the covariances
-// within a block, [runs, inputs, deviations], whose products they are: sigma_p S^T phi(x), and of a Line more.
+// moments returns the means of f at inputs with the given phi and blocks, [runs, inputs], and a root R of the
+// covariances, [runs, inputs, deviations]. Within a block the covariance of inputs i and j is the product of rows i and
+// j of R. R is sigma_p S^T phi(x), and with Line it has more columns.
 func (b BayesianLinear) moments(p Params, phi, block *Node) (mean, root *Node) {
 	scale := InsertAxes(p.Fixed["scale"], -1, -1)
 	if !b.Line {
@@ -336,7 +343,7 @@ func (b BayesianLinear) moments(p Params, phi, block *Node) (mean, root *Node) {
 		Mul(InsertAxes(Sub(means[1], means[0]), -1), Squeeze(b.between(p), 3))}, 2)
 }
 
-// momentsOf are phi(x)^T mu and S^T phi(x) of one part.
+// momentsOf returns phi(x)^T mu and S^T phi(x) of one part.
 func (b BayesianLinear) momentsOf(mu, s, phi, block *Node) (mean, root *Node) {
 	runs, inputs, n := phi.Shape().Dim(0), phi.Shape().Dim(1), phi.Shape().Dim(2)
 	if b.blocks() == 1 {
@@ -349,8 +356,8 @@ func (b BayesianLinear) momentsOf(mu, s, phi, block *Node) (mean, root *Node) {
 
 func narrow(x *Node) *Node { return ConvertDType(x, dtypes.Float32) }
 
-// cholesky returns the lower triangular root of positive semidefinite matrices, [runs, n, n]; where rounding leaves
-// nothing of a pivot, its column is 0.
+// cholesky returns the lower triangular roots of positive semidefinite matrices, [runs, n, n]. A column is 0 if
+// rounding leaves nothing of its pivot.
 func cholesky(m *Node) *Node {
 	n, columns := m.Shape().Dim(1), []*Node{}
 	if n > mostColumns {
@@ -374,11 +381,11 @@ func cholesky(m *Node) *Node {
 	return Stack(columns, 2)
 }
 
-// mostColumns is the most columns that cholesky builds one after the other: their number of nodes grows with its
-// square.
+// mostColumns is the largest number of columns that cholesky builds one after the other. The number of nodes grows with
+// the square of the number of columns.
 const mostColumns = 32
 
-// choleskyLoop is cholesky with a column in each round.
+// choleskyLoop computes the same as cholesky in a loop of the graph, one column in each round.
 func choleskyLoop(m *Node) *Node {
 	g, runs, n := m.Graph(), m.Shape().Dim(0), m.Shape().Dim(1)
 	at := func(axis int) *Node { return Iota(g, shapes.Make(dtypes.Int32, runs, n, n), axis) }
@@ -396,5 +403,5 @@ func choleskyLoop(m *Node) *Node {
 	})[0]
 }
 
-// Capabilities are its posterior, and that it draws values.
+// Capabilities returns the capabilities of the belief: Conjugate and Predictive.
 func (b BayesianLinear) Capabilities() Capabilities { return Capabilities{Conjugate: b, Predictive: b} }

@@ -11,9 +11,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// OnHost is for all of them. In blocks it draws from the joint distribution of the inputs of each block, where those of
-// one block are at most 256. Where there are more inputs than that in all blocks together, the numbers are of the
-// distribution that Sample draws from, and not those that it draws.
+// OnHost supports every BayesianLinear. With several blocks, the HostSample draws the values of each block's inputs
+// from their joint distribution, and returns false if a block has more than 256 inputs. If all blocks together have
+// more than 256 inputs, the values have the distribution of the values that Sample draws, but are not the same numbers.
 func (b BayesianLinear) OnHost(p HostParams) HostSample {
 	blocks, draw := b.knownBlocks(p), b.hostFunctions
 	if b.blocks() > 1 {
@@ -22,7 +22,8 @@ func (b BayesianLinear) OnHost(p HostParams) HostSample {
 	return func(s rng.Host, n int, x [][]float32, values []float32) bool { return draw(p, blocks, s, n, x, values) }
 }
 
-// Normals are the values of inputs of different blocks, one of each.
+// Normals returns the distribution of the values of inputs that belong to different blocks. Two inputs of one block are
+// not independent: ok is then false. With a single block Normals returns nil.
 func (b BayesianLinear) Normals(p HostParams) HostNormals {
 	if b.blocks() == 1 {
 		return nil
@@ -43,7 +44,7 @@ func (b BayesianLinear) Normals(p HostParams) HostNormals {
 	}
 }
 
-// knownBlocks are Blocks, or those of Nu.
+// knownBlocks returns p.Blocks, or the blocks of p.Nu if p.Blocks is nil.
 func (b BayesianLinear) knownBlocks(p HostParams) []HostBlock {
 	if p.Blocks != nil {
 		return p.Blocks
@@ -51,10 +52,10 @@ func (b BayesianLinear) knownBlocks(p HostParams) []HostBlock {
 	return b.flatBlocks(p)
 }
 
-// HostBlocks is the number of blocks.
+// HostBlocks returns the number of blocks.
 func (b BayesianLinear) HostBlocks() int { return b.blocks() }
 
-// flatBlock is a block of nu, part by part.
+// flatBlock is a block of nu, as a list of its parts.
 type flatBlock []flatPart
 
 type flatPart struct {
@@ -81,15 +82,16 @@ func (f flatBlock) Moments(part int, phi, root []float32) (mean float32) {
 	return dot.Product(phi, own.mu)
 }
 
-// hostJoint is the joint distribution of the inputs of one block.
+// hostJoint returns the means, and a root of the covariances, of the values of one block's inputs; see
+// blockGroup.joint.
 func (b BayesianLinear) hostJoint(p HostParams, blocks []HostBlock, g blockGroup) (mean, factor []float32) {
 	return g.joint(p.Fixed["scale"][0], b.deviations(), func(phi, root []float32) float32 {
 		return b.hostMoments(p, blocks[g.block], phi, root)
 	})
 }
 
-// hostMoments is the mean of f at phi, and fills in root, as many numbers as deviations: see moments, but for the
-// factor sigma_p.
+// hostMoments returns the mean of f at phi and writes a row of the root of the covariances, without the factor sigma_p,
+// to root. The length of root is deviations. See moments.
 func (b BayesianLinear) hostMoments(p HostParams, of HostBlock, phi, root []float32) (mean float32) {
 	if !b.Line {
 		return of.Moments(0, phi, root)
@@ -106,7 +108,7 @@ func (b BayesianLinear) hostMoments(p HostParams, of HostBlock, phi, root []floa
 	return (1-share)*cosines + share*line
 }
 
-// share is that of the line.
+// share returns the probability of the line.
 func (p HostParams) share() float32 {
 	if p.Blocks == nil {
 		return p.Nu[3][0]
@@ -116,7 +118,7 @@ func (p HostParams) share() float32 {
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// hostFunctions draws functions of one block by their indices z.
+// hostFunctions draws the functions of a belief with one block by drawing their indices z.
 func (b BayesianLinear) hostFunctions(p HostParams, blocks []HostBlock, s rng.Host, n int, x [][]float32,
 	values []float32) bool {
 	size := b.deviations()
@@ -139,7 +141,8 @@ func (b BayesianLinear) hostFunctions(p HostParams, blocks []HostBlock, s rng.Ho
 	return true
 }
 
-// hostValues draws the values of inputs by a number for each: jointly those of one block, and independently of others.
+// hostValues draws one normal number for each value. It draws the values of one block jointly, and the values of
+// different blocks independently.
 func (b BayesianLinear) hostValues(p HostParams, blocks []HostBlock, s rng.Host, n int, x [][]float32,
 	values []float32) bool {
 	groups := b.byBlock(p, x)
@@ -157,14 +160,14 @@ func (b BayesianLinear) hostValues(p HostParams, blocks []HostBlock, s rng.Host,
 	return true
 }
 
-// HostPhi fills in phi(x), and returns the block of x.
+// HostPhi writes phi(x) to phi, and returns the index of the block of x.
 func (b BayesianLinear) HostPhi(p HostParams, x, phi []float32) (block int) {
 	block, x = b.hostSplit(x)
 	b.hostProject(p, x, phi)
 	return block
 }
 
-// hostSplit is the block of an input, and its d numbers.
+// hostSplit returns the index of the block of an input, and the d numbers of the input.
 func (b BayesianLinear) hostSplit(x []float32) (block int, numbers []float32) {
 	switch {
 	case b.Numbered:
@@ -175,7 +178,7 @@ func (b BayesianLinear) hostSplit(x []float32) (block int, numbers []float32) {
 	return 0, x
 }
 
-// hostProject fills in phi of d numbers.
+// hostProject writes phi of the d numbers x to phi.
 func (b BayesianLinear) hostProject(p HostParams, x, phi []float32) {
 	d := b.width()
 	if b.Plain {
@@ -213,7 +216,7 @@ func (b BayesianLinear) hostProject(p HostParams, x, phi []float32) {
 	}
 }
 
-// hostBlock is the block of an input that is not 0, and its numbers.
+// hostBlock returns the index of the block that has the input's largest absolute value, and the numbers of this block.
 func (b BayesianLinear) hostBlock(x []float32) (block int, numbers []float32) {
 	d, largest := b.width(), float32(0)
 	for k, v := range x {

@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// knownBlock has a mean and a root of a single number for every input: its phi's first number times these.
+// knownBlock returns, for every input, a mean and a root that are multiples of the first number of phi.
 type knownBlock struct{ mean, deviation float32 }
 
 func (k knownBlock) Moments(_ int, phi, root []float32) float32 {
@@ -21,9 +21,9 @@ func (k knownBlock) Moments(_ int, phi, root []float32) float32 {
 	return k.mean * phi[0]
 }
 
-// In plain Go values have the means and covariances of their blocks, sigma_p among them: those of two blocks are
-// independent, those of one are of one function, in any order of the inputs. 20,000 functions, bounds of 5 standard
-// errors.
+// In plain Go, values have the means and the covariances of their blocks, including the factor sigma_p. Values of two
+// blocks are independent. Values of one block are values of the same function, for any order of the inputs. The test
+// uses 20,000 functions, and bounds of 5 standard errors.
 func TestHostValuesOfBlocks(t *testing.T) {
 	const draws, sigma = 20_000, 0.5
 	b := BayesianLinear{Features: 2, Blocks: 40, Numbered: true, Plain: true}
@@ -73,7 +73,7 @@ func TestHostValuesOfBlocks(t *testing.T) {
 	}
 }
 
-// The two ways to a root agree, where a pivot is nothing too.
+// cholesky and choleskyLoop agree, also if a pivot is 0.
 func TestCholeskyLoop(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const n, rank = 7, 4

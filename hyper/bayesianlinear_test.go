@@ -16,11 +16,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// blockBelief has 2 blocks of 3 features, and phi of 4 + 3 + 1 numbers.
+// blockBelief has 2 blocks of 3 features, and a phi of 4 + 3 + 1 numbers.
 var blockBelief = BayesianLinear{Features: 6, Blocks: 2, Waves: 4, Length: 0.8}
 
-// blockInputs are four inputs of blockBelief for each of two runs: two of the first block, two of the second, the last
-// two of them alike.
+// blockInputs returns four inputs of blockBelief for each of two runs: two of the first block and two of the second.
+// The last two are equal.
 func blockInputs(r *rand.Rand) *tensors.Tensor {
 	v := make([]float32, 2*4*6)
 	for i := range 2 * 4 {
@@ -34,7 +34,8 @@ func blockInputs(r *rand.Rand) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(v, 2, 4, 6)
 }
 
-// withBelief calls f with params of a belief drawn from two seeds, but with mu and S random.
+// withBelief calls f with parameters of a belief drawn from two seeds, in which mu and S are replaced by random
+// numbers.
 func withBelief(t *testing.T, name string, b BayesianLinear, r *rand.Rand, x *tensors.Tensor,
 	f func(p Params, s rng.Stream, x *Node) []*Node) [][]float64 {
 	t.Helper()
@@ -51,7 +52,7 @@ func withBelief(t *testing.T, name string, b BayesianLinear, r *rand.Rand, x *te
 	}, []uint64{5, 6}, []float32{0.5, 2}, mu, root, line, []float32{0.25, 0.9}, x)
 }
 
-// Predict is phi(x)^T (mu + sigma_p S z) in the block of the input, computed by hand from phi itself.
+// Predict returns phi(x)^T (mu + sigma_p S z) in the block of the input. The test computes it from phi in plain Go.
 func TestBayesianLinearPredicts(t *testing.T) {
 	b := blockBelief
 	n := b.size()
@@ -89,8 +90,8 @@ func TestBayesianLinearPredicts(t *testing.T) {
 	})
 }
 
-// With Line functions have the mean and the covariances of the mixture of two regressions, at indices z, in moments and
-// in plain Go: by hand from phi, the means, the roots and the shares of both.
+// With Line, functions have the mean and the covariances of the mixture of two regressions: at indices z, in moments,
+// and in plain Go. The test computes them from phi, and from the means, the roots and the shares of both regressions.
 func TestBayesianLinearWithLine(t *testing.T) {
 	b := blockBelief
 	b.Line = true
@@ -145,7 +146,7 @@ func TestBayesianLinearWithLine(t *testing.T) {
 	same(t, "predictions", f, predicted, 1e-5)
 	same(t, "means", mean, means, 1e-5)
 	same(t, "roots", root, roots, 1e-5)
-	for i := range 2 * inputs { // the line sees x and an intercept, as widely as the cosines see theirs
+	for i := range 2 * inputs { // the line sees x and an intercept, with the prior variance of the cosines
 		line, numbers := phi[i*whole+8:(i+1)*whole], x[i*6+i%4/2*3:]
 		for k, v := range line {
 			want := []float64{numbers[0], numbers[1], numbers[2], 1}[k] * math.Sqrt(1.18/4)
@@ -168,7 +169,7 @@ func wide(x []float32) (out []float64) {
 	return out
 }
 
-// Numbered inputs are the same as blocks.
+// Numbered inputs give the same results as inputs in blocks.
 func TestBayesianLinearNumbers(t *testing.T) {
 	b, r := blockBelief, rand.New(rand.NewPCG(1, 2))
 	x := blockInputs(r)
@@ -186,8 +187,8 @@ func TestBayesianLinearNumbers(t *testing.T) {
 	same(t, "phi and block", out[1], out[0], 0)
 }
 
-// The cosines have the kernel exp(-|x - y|^2 / (2 d Length^2)), up to their number; the linear part and the intercept
-// are a tenth of it.
+// The cosines have the kernel exp(-|x - y|^2 / (2 d Length^2)), up to an error that shrinks with the number of cosines.
+// The linear part and the intercept each add about a tenth of this.
 func TestBayesianLinearIsAGaussianProcess(t *testing.T) {
 	b := BayesianLinear{Features: 2, Waves: 20_000, Length: 0.7}
 	x := tensors.FromValue([][][]float32{{{0, 0}, {1, 0}, {-0.5, 2}}})
@@ -207,9 +208,9 @@ func TestBayesianLinearIsAGaussianProcess(t *testing.T) {
 	same(t, "kernel", phi, want, 0.02)
 }
 
-// Draw has the means and covariances of Predict at indices z ~ N(0, I): known from phi, mu and S. Values of one input
-// are the same, those of two blocks independent. 40,000 functions, or 4,000 of many inputs, bounds of 5 standard
-// errors.
+// The values that Draw returns have the means and the covariances of Predict at indices z ~ N(0, I), which follow from
+// phi, mu and S. Values of equal inputs are equal, and values of two blocks are independent. The test uses 40,000
+// functions, or 4,000 if there are many inputs, and bounds of 5 standard errors.
 func TestBayesianLinearDraws(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	one, line := BayesianLinear{Features: 6, Waves: 4, Length: 0.8}, blockBelief
@@ -262,7 +263,7 @@ func TestBayesianLinearDraws(t *testing.T) {
 	}
 }
 
-// What is wrong is said at once.
+// Validate reports each invalid field.
 func TestWrongBayesianLinear(t *testing.T) {
 	for want, b := range map[string]BayesianLinear{
 		"Features must be at least 1":            {},

@@ -17,8 +17,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// conforming are beliefs of every kind, with what they can do: a letter for each of the fields of Capabilities, in
-// their order.
+// conforming returns beliefs of every kind, with their capabilities: one letter for each field of Capabilities, in the
+// order of the fields.
 func conforming() map[string]struct {
 	Belief
 	can string
@@ -77,7 +77,7 @@ func conforming() map[string]struct {
 	return out
 }
 
-// letters tells what a belief can do.
+// letters returns a letter for each capability of a belief.
 func letters(c Capabilities) string {
 	out := ""
 	for _, is := range []struct {
@@ -94,7 +94,7 @@ func letters(c Capabilities) string {
 	return out
 }
 
-// plane is a belief that is no Model and can do nothing but predict: z is the plane's slope, nu its height.
+// plane is a belief that is not a Model and can only predict: z is the slope of the plane, and nu its height.
 type plane struct{}
 
 func (plane) Index() index.Distribution { return index.Gaussian{N: 2} }
@@ -108,7 +108,7 @@ func (plane) Predict(p Params, z index.Set, x *Node) *Node {
 	return Add(Einsum("rnf,rbf->rnb", z.Dense(), x), InsertAxes(p.Nu[0], 1))
 }
 
-// conformance compares what a belief's capabilities say with its predictions.
+// conformance compares the capabilities of a belief with its predictions.
 type conformance struct {
 	p    Params
 	z    index.Set
@@ -118,13 +118,13 @@ type conformance struct {
 	what []string
 }
 
-// same asks that two nodes are.
+// same records that two nodes must be equal.
 func (c *conformance) same(what string, got, want *Node) {
 	got.AssertDims(want.Shape().Dimensions...)
 	c.out, c.what = append(c.out, got, want), append(c.what, what)
 }
 
-// of compares all that a belief can do.
+// of compares all capabilities of a belief with its predictions.
 func (c *conformance) of(b Belief) {
 	can, all := CapabilitiesOf(b), b.Predict(c.p, c.z, c.x)
 	all.AssertDims(runs, c.z.Len(), inputs)
@@ -155,7 +155,7 @@ func (c *conformance) of(b Belief) {
 	}
 }
 
-// forms compares theta with what Affine and Particles say that it is.
+// forms compares theta with the formulas of Affine and Particles.
 func (c *conformance) forms(can Capabilities, theta *Node) {
 	if can.Affine != nil {
 		z, nu := c.z.Dense(), c.p.Nu
@@ -173,7 +173,7 @@ func (c *conformance) forms(can Capabilities, theta *Node) {
 	}
 }
 
-// linear compares the operations on data with products of phi(x), the gradient of the predictions.
+// linear compares the operations on data with products of phi(x), which is the gradient of the predictions.
 func (c *conformance) linear(b LinearBase, theta *Node) {
 	var rows []*Node // phi(x) of each input, [runs, N_theta]
 	alone := Slice(theta, AxisRange(), AxisRange(0, 1))
@@ -189,7 +189,7 @@ func (c *conformance) linear(b LinearBase, theta *Node) {
 	c.same("Linear.NoData", b.GramMul(Add(b.NoData(v.Graph(), runs), b.Gram(c.x)), w), product)
 }
 
-// steps compares the fixed part of two steps at once with that of each.
+// steps compares the fixed part of two steps at once with the fixed part of each step.
 func (c *conformance) steps(b Belief, a Additive) {
 	const n = 2
 	z := b.Index().Sample(c.s.Named("steps"), 2*n)
@@ -200,7 +200,8 @@ func (c *conformance) steps(b Belief, a Additive) {
 	c.same("Additive.FixedPart of two steps", both, each)
 }
 
-// begin is a belief's parameters, moved from their initial values, with indices and inputs: 2 features, or arms.
+// begin returns a belief's parameters, moved from their initial values, with indices and inputs. Inputs have 2
+// features, or are arms.
 func begin(b Belief, seeds *Node, what string, indices int) *conformance {
 	s := rng.New(seeds).Named(what)
 	c := &conformance{s: s, z: b.Index().Sample(s.Named("z"), indices), p: b.Init(s, nil)}
@@ -216,8 +217,8 @@ func begin(b Belief, seeds *Node, what string, indices int) *conformance {
 	return c
 }
 
-// What beliefs can do, by their capabilities, is what they predict. All on the Go backend; XLA, which takes seconds to
-// compile them, gets some.
+// The capabilities of beliefs agree with their predictions. The Go backend tests all beliefs. XLA tests some, because
+// it takes seconds to compile them.
 func TestCapabilitiesAgreeWithPredict(t *testing.T) {
 	beliefs := conforming()
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -245,8 +246,8 @@ func TestCapabilitiesAgreeWithPredict(t *testing.T) {
 	})
 }
 
-// The mean and standard deviation of theta's components, as Variational and Marginals have them, are those of theta at
-// 20,000 indices: within 5 standard errors, sd/sqrt(n) and sd/sqrt(2n).
+// Variational and Marginals return the mean and the standard deviation of the components of theta. Both agree with
+// theta at 20,000 indices within 5 standard errors, sd/sqrt(n) and sd/sqrt(2n).
 func TestMomentsAgreeWithTheta(t *testing.T) {
 	const n = 20_000
 	for what, b := range conforming() {
@@ -276,7 +277,7 @@ func TestMomentsAgreeWithTheta(t *testing.T) {
 	}
 }
 
-// A belief that can do nothing but predict is sampled at fresh indices.
+// For a belief that can only predict, Sample draws new indices and calls Predict.
 func ExampleSample() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {

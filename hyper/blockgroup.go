@@ -11,15 +11,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/dot"
 )
 
-// blockGroup are the inputs of one block among those that values are drawn at: their places, in order, and phi of each.
+// blockGroup holds the inputs of one block among the inputs at which values are drawn: their indices in ascending
+// order, and phi of each.
 type blockGroup struct {
 	block int
 	at    []int
 	phi   [][]float32
 }
 
-// byBlock returns the inputs of each block that has some. Inputs that follow each other with the same numbers, as
-// arms in one context, share their phi.
+// byBlock returns a blockGroup for each block that has inputs. Successive inputs with the same numbers, such as arms in
+// one context, share their phi.
 func (b BayesianLinear) byBlock(p HostParams, x [][]float32) (out []blockGroup) {
 	type input struct{ block, at int }
 	inputs, phi, last := make([]input, len(x)), make([][]float32, len(x)), []float32(nil)
@@ -45,8 +46,9 @@ func (b BayesianLinear) byBlock(p HostParams, x [][]float32) (out []blockGroup) 
 	return out
 }
 
-// joint returns the means of the inputs, and the lower triangular root of their covariances, [inputs, inputs], for a
-// sigma_p: see cholesky. moments returns the mean at phi, and fills in size numbers: see hostMoments.
+// joint returns the means of the values at the group's inputs, and the lower triangular root of their covariances,
+// [inputs, inputs], for the given sigma_p; see cholesky. moments returns the mean at phi and writes size numbers to
+// root; see hostMoments.
 func (g blockGroup) joint(sigma float32, size int, moments func(phi, root []float32) float32) (mean, factor []float32) {
 	n := len(g.at)
 	mean, factor = make([]float32, n), make([]float32, n*n)
@@ -74,7 +76,8 @@ func (g blockGroup) joint(sigma float32, size int, moments func(phi, root []floa
 	return mean, factor
 }
 
-// correlate makes the values of the inputs of independent normal numbers, in place.
+// correlate converts independent standard normal numbers, in place, to values at the group's inputs. values has a
+// number for each input of all groups.
 func (g blockGroup) correlate(mean, factor, values []float32) {
 	n := len(g.at)
 	for i := n - 1; i >= 0; i-- {
@@ -86,10 +89,11 @@ func (g blockGroup) correlate(mean, factor, values []float32) {
 	}
 }
 
-// leastSideBySide is the number of products from which a part of the work is worth a goroutine: some 0.2 ms.
+// leastSideBySide is the smallest number of products that is worth a goroutine: about 0.2 ms of work.
 const leastSideBySide = 500_000
 
-// sideBySide calls f with 0 to n-1, on several processors where there is enough work, in products of two numbers.
+// sideBySide calls f with each of 0 to n-1. It uses several processors if there is enough work. work is the number of
+// products of two numbers.
 func sideBySide(n, work int, f func(i int)) {
 	workers := min(n, runtime.GOMAXPROCS(0), 1+work/leastSideBySide)
 	var next atomic.Int64

@@ -14,19 +14,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Combination is linear combinations of networks by the numbers of an index, f(x, z) = sigma_p sum_i z_i f_i(x): the
-// prior that the Neural Testbed gives an epinet (Osband et al. 2022), as the Prior of a [WithPrior] for any belief.
-// Where E z z^T = s I the second moment at x is s sigma_p^2 sum_i f_i(x)^2. With one-hot indices it is an ensemble; a
-// [Prior] with an InitB is that in less work. nu is the networks, [runs, N_z, N_theta].
+// Combination is the linear combinations of networks by the numbers of an index, f(x, z) = sigma_p sum_i z_i f_i(x).
+// The Neural Testbed uses it as the prior of an epinet (Osband et al. 2022). As the Prior of a [WithPrior] it is a
+// prior for any belief. If E z z^T = s I, the second moment at x is s sigma_p^2 sum_i f_i(x)^2. With one-hot indices
+// Combination is an ensemble; a [Prior] with an InitB is the same ensemble, in less work. nu is the networks,
+// [runs, N_z, N_theta].
 type Combination struct {
 	Net    base.MLP           // the shape of each network
 	P      index.Distribution // p_z
-	InitNu Initializer        // of the networks; nil is InitTruncatedLayers(Net, 0)
+	InitNu Initializer        // draws the networks; nil is InitTruncatedLayers(Net, 0)
 }
 
 var _ Belief = Combination{}
 
-// Validate reports what is wrong with the networks or p_z.
+// Validate reports invalid networks and an invalid p_z.
 func (b Combination) Validate() error {
 	err := errors.Join(faults.Prefix("Net: ", b.Net.Validate()), validateIndex(b.P))
 	if err == nil && b.Net.NumOutputs() != 1 {
@@ -38,7 +39,7 @@ func (b Combination) Validate() error {
 func (b Combination) Index() index.Distribution { return b.P }
 func (b Combination) Inputs() int               { return b.Net.Inputs() }
 
-// Init draws the networks; scale is kept, and multiplies predictions.
+// Init draws the networks. It stores scale, which multiplies predictions.
 func (b Combination) Init(s rng.Stream, scale *Node) Params {
 	init, n := b.InitNu, NumTheta(b.Net)
 	if init == nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// A combination is that of its networks by z, times the scale of the run; beside a trained belief it is the prior of an
-// epinet, to the rounding: of the same networks, over the same index. Over the axes of an index its second moment is
-// that which the doc says.
+// A Combination is the combination of its networks by z, times the scale of the run. Beside a trained belief it is the
+// same prior as an epinet's, up to rounding, if it has the same networks over the same index. Over indices along the
+// axes, its second moment is as documented.
 func TestCombination(t *testing.T) {
 	e := smallEpinet
 	e.PriorScale, e.Truncated = 1, true
@@ -47,7 +47,7 @@ func TestCombination(t *testing.T) {
 	})
 }
 
-// One-hot indices make an ensemble of prior networks of it, as a Prior with an InitB draws them.
+// With one-hot indices a Combination is an ensemble of prior networks, equal to a Prior with an InitB.
 func TestCombinationOfOneHots(t *testing.T) {
 	b := Combination{Net: net, P: index.OneHot{N: 4}, InitNu: InitTruncatedLayers(net, 1/math.Sqrt2)}
 	m := Model{net, Ensemble{Particles: 4, Params: 13, InitNu: InitZeros},
@@ -74,7 +74,7 @@ func TestCombinationValidate(t *testing.T) {
 	}
 }
 
-// A last layer with the testbed's prior beside it in the place of its own: eight small networks, combined.
+// A last layer with the testbed's prior, eight small networks, instead of its own prior.
 func ExampleCombination() {
 	b := NewLastLayer(4)
 	b.Dim, b.PriorScale = 8, 0

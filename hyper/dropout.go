@@ -13,10 +13,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Dropout is dropout as a hypermodel (appendix E; Gal and Ghahramani 2016): the index is a mask over the hidden units
-// of a network, and g_nu(z) is nu with the weights that leave each unit multiplied by its entry, 1/Keep or 0. To mask
-// the weights is to mask the activations: one index is one network, the same for all inputs. nu is one node, [runs,
-// N_theta]. Dropout as it is usually trained draws a mask for each datum: train.PerDatum.
+// Dropout is dropout as a hypermodel (appendix E; Gal and Ghahramani 2016). The index is a mask over the hidden units
+// of a network, with the entry 1/Keep or 0 for each unit. g_nu(z) is nu, with the weights that leave a unit multiplied
+// by the unit's entry. To mask the weights is the same as to mask the activations: one index is one network, the same
+// for all inputs. nu is one node, [runs, N_theta]. Dropout is usually trained with a different mask for each datum;
+// train.PerDatum does this.
 type Dropout struct {
 	Net    base.MLP
 	Keep   float64     // probability of keeping a unit
@@ -25,7 +26,7 @@ type Dropout struct {
 
 var _ Hypermodel = Dropout{}
 
-// Validate reports a network without hidden units or a probability out of range.
+// Validate reports a network without hidden units, and a probability that is out of range.
 func (h Dropout) Validate() error {
 	errs := []error{faults.Prefix("Net: ", h.Net.Validate())}
 	if n := len(h.Net.Layers); n == 2 {
@@ -40,7 +41,7 @@ func (h Dropout) Validate() error {
 // FitsBase reports a base model other than Net.
 func (h Dropout) FitsBase(b BaseModel) error {
 	net, ok := b.(base.MLP)
-	relu := base.ActivationReLU // which 0 is, too
+	relu := base.ActivationReLU // 0 means ReLU too
 	if ok && slices.Equal(net.Layers, h.Net.Layers) && max(net.Activation, relu) == max(h.Net.Activation, relu) {
 		return nil
 	}
@@ -67,13 +68,13 @@ func (h Dropout) Init(s rng.Stream) []*Node {
 	return []*Node{init(s.Named("nu"), 1, h.NumTheta(), h.NumTheta())}
 }
 
-// PredictEach masks the activations.
+// PredictEach masks the activations; see [Each].
 func (h Dropout) PredictEach(nu []*Node, z index.Set, x *Node) *Node {
 	masks := InsertAxes(Transpose(z.Dense(), 1, 2), 1) // [runs, 1, units, inputs]
 	return Squeeze(h.Net.ApplyMasked(InsertAxes(nu[0], 1), x, masks), 1)
 }
 
-// Theta masks the weights.
+// Theta masks the weights, and returns the parameters of each index's network, [runs, n, N_theta].
 func (h Dropout) Theta(nu []*Node, z index.Set) *Node {
 	mask, runs, n := z.Dense(), nu[0].Shape().Dim(0), z.Len()
 	var parts []*Node

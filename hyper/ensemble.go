@@ -11,13 +11,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Ensemble is the ensemble hypermodel g_nu(z) = nu z with one-hot z (section 2.2): each index is a particle, a base
-// model of its own. nu is one node, particle-major: [runs, Particles, N_theta].
+// Ensemble is the ensemble hypermodel g_nu(z) = nu z with one-hot z (section 2.2). Each index is a particle: a separate
+// base model. nu is one node, [runs, Particles, N_theta].
 type Ensemble struct {
 	Particles int
 	Params    int // N_theta
-	// InitNu draws the particles; nil is as [Model.Init] says. With an additive prior particles start at 0, but for the
-	// hidden layers of a network, which are drawn for each; without one they are draws of a prior.
+	// InitNu draws the particles. nil means the default of [Model.Init]: with an additive prior particles start at 0,
+	// except for the hidden layers of a network, which are drawn for each particle; without one, particles are draws
+	// from a prior.
 	InitNu Initializer
 }
 
@@ -37,7 +38,7 @@ func (h Ensemble) NumParticles() int         { return h.Particles }
 func (h Ensemble) NumTheta() int             { return h.Params }
 func (h Ensemble) NumInvolved() int          { return h.Params }
 
-// startIn makes particles with nothing beside them draws of a prior.
+// startIn sets a nil InitNu. Without an additive prior, particles are draws from a prior.
 func (h Ensemble) startIn(m Model, scale *Node) Hypermodel {
 	switch {
 	case h.InitNu != nil:
@@ -50,7 +51,7 @@ func (h Ensemble) startIn(m Model, scale *Node) Hypermodel {
 	return h
 }
 
-// Init draws every particle independently. It knows no model: a nil InitNu is InitNormal(0.05) here.
+// Init draws every particle independently. It does not know the model: here a nil InitNu means InitNormal(0.05).
 func (h Ensemble) Init(s rng.Stream) []*Node {
 	init := h.InitNu
 	if init == nil {
@@ -59,7 +60,7 @@ func (h Ensemble) Init(s rng.Stream) []*Node {
 	return []*Node{init(s.Named("nu"), 1, h.Params, h.Particles, h.Params)}
 }
 
-// Theta returns the particles of the indices.
+// Theta returns the particles that the indices identify, [runs, n, N_theta].
 func (h Ensemble) Theta(nu []*Node, z index.Set) *Node {
 	if z.ID == nil {
 		return Einsum("rnz,rzp->rnp", z.Dense(), nu[0])
@@ -67,7 +68,7 @@ func (h Ensemble) Theta(nu []*Node, z index.Set) *Node {
 	return takeRows(nu[0], z)
 }
 
-// takeRows returns the rows of m [runs, N, columns] at one-hot indices: [runs, n, columns].
+// takeRows returns the rows of m [runs, N, columns] at one-hot indices, [runs, n, columns].
 func takeRows(m *Node, z index.Set) *Node {
 	if z.Every {
 		return m

@@ -22,7 +22,7 @@ func TestWrongEnsemblePlusPlus(t *testing.T) {
 	}
 }
 
-// The linear Ensemble++ in ten features with eight columns, a Gaussian index and perturbations on the sphere.
+// The linear Ensemble++ for ten features and eight columns, with a Gaussian index and perturbations on the sphere.
 func ExampleEnsemblePlusPlus() {
 	b := EnsemblePlusPlus{Features: 10, P: index.Paired{N: 8, Reference: index.LawGaussian, Noise: index.LawSphere}}
 	fmt.Println(b.Validate(), b.NumInvolved(), "parameters,", CapabilitiesOf(b).Affine != nil)

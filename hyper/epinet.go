@@ -14,41 +14,41 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Epinet is a network with an epinet beside it (Osband et al., "Epistemic Neural Networks", 2023), for z ~ N(0, I):
+// Epinet is a network together with an epinet (Osband et al., "Epistemic Neural Networks", 2023), for z ~ N(0, I):
 //
 //	f(x, z) = mu(x) + g([z, phi(x)])^T z + PriorScale sum_i z_i p_i(x) + MatchedScale g0([z, phi(x)])^T z
 //
-// mu is a network, phi(x) is x with mu's last hidden layer, into which no gradient of the epinet flows, g a small
-// network with an output for each number of the index, p_i fixed networks, and g0 a fixed one of the shape of g, drawn
-// once. nu is the parameters of mu, and those of g. All networks have ReLU units.
+// mu is a network. phi(x) is x together with mu's last hidden layer; no gradient of the epinet flows into this layer. g
+// is a small network with one output for each number of the index. p_i are fixed networks. g0 is a fixed network of the
+// shape of g, drawn once. nu is the parameters of mu, and the parameters of g. All networks have ReLU units.
 type Epinet struct {
-	Features    int     // of an input
+	Features    int     // number of features of an input
 	Hidden      []int   `help:"hidden widths of the network"`
 	Epi         []int   `help:"hidden widths of the epinet"`
 	Dim         int     `help:"dimension of the index"`
 	PriorHidden []int   `help:"hidden widths of each of the prior's networks"`
 	PriorScale  float64 `help:"scale of the prior's networks"`
-	// MatchedScale 0, the testbed's, is without g0.
+	// MatchedScale 0, as in the testbed, leaves out g0.
 	MatchedScale float64 `help:"scale of a fixed epinet beside the trained one; 0 is none"`
-	// Truncated is as the testbed draws all networks: InitTruncatedLayers with biases of 0.
+	// Truncated draws all networks as the testbed does, with InitTruncatedLayers and biases of 0.
 	Truncated bool `help:"yes: networks start with truncated normal weights, as the testbed's; no: Glorot uniform"`
 }
 
 var _ Sized = Epinet{}
 
-// NewEpinet has the sizes of the Neural Testbed (Osband et al. 2022), and a prior of scale 1.
+// NewEpinet returns an epinet with the sizes of the Neural Testbed (Osband et al. 2022), and a prior of scale 1.
 func NewEpinet(features int) Epinet {
 	return Epinet{Features: features, Hidden: []int{50, 50}, Epi: []int{15, 15}, Dim: 8, PriorHidden: []int{5, 5},
 		PriorScale: 1}
 }
 
-// ForInputs is the epinet for inputs of a number of features.
+// ForInputs returns the epinet for inputs of the given number of features.
 func (b Epinet) ForInputs(features int) Belief {
 	b.Features = features
 	return b
 }
 
-// Validate reports everything that is wrong.
+// Validate reports every invalid field.
 func (b Epinet) Validate() error {
 	errs := []error{faults.AtLeast("Features", b.Features, 1), faults.AtLeast("Dim", b.Dim, 1),
 		faults.NotNegative("PriorScale", b.PriorScale), faults.NotNegative("MatchedScale", b.MatchedScale)}
@@ -80,7 +80,7 @@ func (b Epinet) Index() index.Distribution { return index.Gaussian{N: b.Dim} }
 func (b Epinet) Inputs() int               { return b.Features }
 func (b Epinet) NumInvolved() int          { return NumTheta(b.mean()) + NumTheta(b.epinet()) }
 
-// Init draws the networks; scale multiplies the prior's.
+// Init draws the networks. scale multiplies the predictions of the fixed networks, in each run; nil means 1.
 func (b Epinet) Init(s rng.Stream, scale *Node) Params {
 	if scale == nil {
 		scale = Ones(s.Graph(), shapes.Make(dtypes.Float32, s.Runs()))
@@ -93,7 +93,7 @@ func (b Epinet) Init(s rng.Stream, scale *Node) Params {
 	return Params{Nu: nu, Nu0: nu, Fixed: fixed}
 }
 
-// draw draws networks, [runs, dims..., parameters].
+// draw draws the parameters of networks, [runs, dims..., parameters].
 func (b Epinet) draw(s rng.Stream, net base.MLP, dims ...int) *Node {
 	init := InitLayers(net)
 	if b.Truncated {
@@ -117,8 +117,9 @@ func (b Epinet) Predict(p Params, z index.Set, x *Node) *Node {
 	return Add(Add(mean, learned), fixed)
 }
 
-// along returns g([z, phi(x)])^T z, [runs, indices, inputs], for theta [runs, parameters] of g and phi [runs, inputs,
-// features]. Of the first layer, which is linear, z and phi have each a part, so that no index is joined with an input.
+// along returns g([z, phi(x)])^T z, [runs, indices, inputs]. theta [runs, parameters] are the parameters of g, and phi
+// is [runs, inputs, features]. The first layer is linear before its activation. It is therefore the sum of a part for z
+// and a part for phi(x), and along never concatenates an index with an input.
 func (b Epinet) along(theta, z, phi *Node) *Node {
 	runs, indices, inputs := z.Shape().Dim(0), z.Shape().Dim(1), phi.Shape().Dim(1)
 	net, at := b.epinet(), 0

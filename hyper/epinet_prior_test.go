@@ -14,9 +14,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Before g is trained to move, here while it is 0, functions vary over z ~ N(0, I) at an input by the prior alone: with
-// variance PriorScale^2 scale^2 sum_i p_i(x)^2. The indices +-sqrt(Dim) e_i have the mean and the covariance of N(0,
-// I), so that the variance over these is that to the rounding.
+// Before g is trained, here while it is 0, functions vary over z ~ N(0, I) only by the prior: their variance at an
+// input x is PriorScale^2 scale^2 sum_i p_i(x)^2. The indices +-sqrt(Dim) e_i have the mean and the covariance of
+// N(0, I). The variance over these indices is therefore exact up to rounding.
 func TestEpinetPriorVariance(t *testing.T) {
 	d, b := newEpinetData(), smallEpinet
 	scale := []float64{0.5, 3}
@@ -45,8 +45,8 @@ func TestEpinetPriorVariance(t *testing.T) {
 	})
 }
 
-// The matched prior is MatchedScale times an epinet with weights of its own, which sees what g sees and is never
-// trained; where the scale is 0 nothing is drawn for it, and all that is drawn beside it is the same.
+// The matched prior is MatchedScale times an epinet with its own weights. It has the same inputs as g, and is never
+// trained. If MatchedScale is 0, no weights are drawn for it, and all other draws stay the same.
 func TestEpinetMatchedPrior(t *testing.T) {
 	d, b := newEpinetData(), smallEpinet
 	b.MatchedScale = 1.5
@@ -94,7 +94,7 @@ func TestEpinetMatchedPrior(t *testing.T) {
 	}
 }
 
-// Truncated networks are those of InitTruncatedLayers, with biases of 0.
+// With Truncated, networks are drawn by InitTruncatedLayers with biases of 0.
 func TestEpinetTruncated(t *testing.T) {
 	b := smallEpinet
 	b.Truncated = true

@@ -16,12 +16,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// smallEpinet has other widths everywhere.
+// smallEpinet has a different width for each layer.
 var smallEpinet = Epinet{
 	Features: 2, Hidden: []int{4, 3}, Epi: []int{5}, Dim: 2, PriorHidden: []int{6}, PriorScale: 0.7,
 }
 
-// epinetData are parameters of smallEpinet, indices and inputs, for two runs.
+// epinetData holds parameters of smallEpinet, indices and inputs, for two runs.
 type epinetData struct{ mean, epinet, prior, scale, z, x *tensors.Tensor }
 
 func newEpinetData() epinetData {
@@ -34,12 +34,12 @@ func newEpinetData() epinetData {
 
 func (d epinetData) args() []any { return []any{d.mean, d.epinet, d.prior, d.scale, d.z, d.x} }
 
-// epinetParams are the parameters among the arguments of a graph function.
+// epinetParams returns the parameters among the arguments of a graph function.
 func epinetParams(in []*Node) Params {
 	return Params{Nu: in[:2], Nu0: in[:2], Fixed: map[string]*Node{"prior": in[2], "scale": in[3]}}
 }
 
-// part is the i-th of the equal parts that a tensor's numbers have, as there are n.
+// part divides the numbers of a tensor into n equal parts, and returns part i.
 func part(x *tensors.Tensor, i, n int) []float64 {
 	all := tensors.MustCopyFlatData[float32](x)
 	out := make([]float64, len(all)/n)
@@ -49,7 +49,7 @@ func part(x *tensors.Tensor, i, n int) []float64 {
 	return out
 }
 
-// plainMLP returns the units of the last hidden layer of a ReLU network, and its outputs.
+// plainMLP returns the units of the last hidden layer of a ReLU network, and the network's outputs.
 func plainMLP(net base.MLP, theta, x []float64) (units, out []float64) {
 	for i := range len(net.Layers) - 1 {
 		in, width := net.Layers[i], net.Layers[i+1]
@@ -69,7 +69,7 @@ func plainMLP(net base.MLP, theta, x []float64) (units, out []float64) {
 	return units, x
 }
 
-// plainEpinet is f(x, z) of smallEpinet. phi has the parameters by which g sees mu's units.
+// plainEpinet returns f(x, z) of smallEpinet. g sees the units of a network with parameters phi; for f, phi is mean.
 func plainEpinet(d epinetData, run int, mean, phi, epinet, z, x []float64) float64 {
 	b := smallEpinet
 	_, mu := plainMLP(b.mean(), mean, x)
@@ -85,7 +85,7 @@ func plainEpinet(d epinetData, run int, mean, phi, epinet, z, x []float64) float
 	return f
 }
 
-// Predictions are the formula's, computed one by one.
+// Predictions equal the formula, which the test computes number by number.
 func TestEpinet(t *testing.T) {
 	d := newEpinetData()
 	var want []float64
@@ -105,12 +105,12 @@ func TestEpinet(t *testing.T) {
 	})
 }
 
-// The gradient of sum f with respect to mu's parameters is that of mu alone, though g sees mu's units; that of g's is
-// with these units as they are; and the prior has none. A ReLU network is linear in each of its parameters between
-// kinks, so that differences are derivatives.
+// The gradient of sum f with respect to mu's parameters is the gradient of sum mu alone, although g sees mu's units.
+// The gradient with respect to g's parameters takes these units as constants. The prior has no gradient. A ReLU network
+// is linear in each of its parameters between kinks, so that differences are derivatives.
 func TestEpinetGradient(t *testing.T) {
 	d := newEpinetData()
-	const step = 1e-6 // of parameters of size 1: in double precision differences are right to 1e-9 or so
+	const step = 1e-6 // for parameters of size 1, differences in double precision are right to about 1e-9
 	sum := func(run int, mean, phi, epinet []float64) (s float64) {
 		for i := range 3 {
 			for j := range 4 {
@@ -154,8 +154,8 @@ func TestEpinetGradient(t *testing.T) {
 	})
 }
 
-// Without an epinet opposite indices have opposite deviations from mu, the prior's, and without a prior too there are
-// none: every function is mu.
+// If g is 0, opposite indices have opposite deviations from mu, which are the prior's. If there is no prior either,
+// there are no deviations: every function is mu.
 func TestEpinetIsAroundTheMean(t *testing.T) {
 	d := newEpinetData()
 	var want, twice []float64
@@ -182,7 +182,7 @@ func TestEpinetIsAroundTheMean(t *testing.T) {
 	}
 }
 
-// The scale of a run multiplies the prior's functions and nothing else; nil is 1. Each run has networks of its own.
+// The scale of a run multiplies only the prior's functions; nil means 1. Each run has its own networks.
 func TestEpinetScale(t *testing.T) {
 	x := random(rand.New(rand.NewPCG(1, 2)), 2, 5, 2)
 	out := eval(t, backend.Go, func(in []*Node) []*Node {
@@ -217,13 +217,13 @@ func TestEpinetScale(t *testing.T) {
 	}
 }
 
-// A learner for any world asks for the belief of its inputs.
+// ForInputs changes only the number of features.
 func TestEpinetForInputs(t *testing.T) {
 	b := NewEpinet(2).ForInputs(7).(Epinet)
 	if b.Inputs() != 7 || b.Validate() != nil || b.Index() != (index.Gaussian{N: 8}) {
 		t.Errorf("%+v: %v", b, b.Validate())
 	}
-	// 7-50-50-1, and g of 8 + 7 + 50 inputs, 15-15-8.
+	// mu is 7-50-50-1. g has 8 + 7 + 50 inputs, and is 65-15-15-8.
 	if want := 8*50 + 51*50 + 51 + 66*15 + 16*15 + 16*8; b.NumInvolved() != want {
 		t.Errorf("%d parameters are trained, want %d", b.NumInvolved(), want)
 	}
@@ -263,7 +263,7 @@ func TestEpinetValidate(t *testing.T) {
 	}
 }
 
-// An epinet of the Neural Testbed's sizes, for inputs of 4 features, and with a wider index.
+// An epinet for inputs of 4 features with the sizes of the Neural Testbed, and one with an index of 16 numbers.
 func ExampleNewEpinet() {
 	b := NewEpinet(4)
 	fmt.Println(b.Hidden, b.Epi, b.NumInvolved(), b.Validate())

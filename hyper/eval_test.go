@@ -11,7 +11,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// eval runs a graph function once, and returns its float32 outputs, flat and row-major.
+// eval runs a graph function once and returns its float32 outputs, flat in row-major order.
 func eval(t testing.TB, name string, fn func(in []*Node) []*Node, args ...any) [][]float64 {
 	t.Helper()
 	b, err := backend.Open(name)
@@ -31,7 +31,7 @@ func eval(t testing.TB, name string, fn func(in []*Node) []*Node, args ...any) [
 	return flat
 }
 
-// random is a tensor of standard normal numbers.
+// random returns a tensor of standard normal numbers.
 func random(r *rand.Rand, dims ...int) *tensors.Tensor {
 	n := 1
 	for _, d := range dims {
@@ -44,7 +44,7 @@ func random(r *rand.Rand, dims ...int) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(v, dims...)
 }
 
-// same reports entries that differ by more than tolerance * (1 + the largest wanted).
+// same reports entries that differ by more than tolerance * (1 + the largest wanted number).
 func same(t testing.TB, what string, got, want []float64, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -63,5 +63,5 @@ func same(t testing.TB, what string, got, want []float64, tolerance float64) {
 	}
 }
 
-// single is the tolerance for two single-precision routes to one number: some hundred roundings of 6e-8.
+// single is the tolerance between two computations of a number in single precision: about a hundred roundings of 6e-8.
 const single = 5e-6

@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// A linear hypermodel, theta = mu + C z: here of one parameter and an index of two numbers.
+// A linear hypermodel, theta = mu + C z, with one parameter and an index of two numbers.
 func ExampleLinear() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
@@ -59,7 +59,7 @@ func ExampleMeanField() {
 	// Output: <nil> true
 }
 
-// Dropout as a hypermodel: an index is a mask of the hidden units, here of 8 in all.
+// Dropout as a hypermodel: an index is a mask of the 8 hidden units.
 func ExampleDropout() {
 	net := base.MLP{Layers: []int{2, 5, 3, 1}}
 	m := hyper.Model{Base: net, Hyper: hyper.Dropout{Net: net, Keep: 0.8}}

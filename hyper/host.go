@@ -11,70 +11,77 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Hosted is a belief that draws functions in plain Go, for one run: [Sample] without a program, whose call takes longer
-// than the work where there are few functions and inputs. One that embeds another is not taken for one.
+// Hosted is a belief that can draw functions of one run in plain Go. It does what [Sample] does without a compiled
+// program. For few functions and few inputs this is faster, because calling a program takes longer than the work
+// itself.
+//
+// A type that gets OnHost only by embedding another belief does not count as Hosted.
 type Hosted interface {
 	Belief
-	// OnHost returns Sample for parameters, or nil where the belief needs a program after all.
+	// OnHost returns a HostSample for the parameters p, or nil if the belief needs a program for them.
 	OnHost(p HostParams) HostSample
 }
 
-// HostSample fills values with those of n functions at inputs x, [n][inputs] one after the other: what Sample draws
-// from the stream of the same name, up to rounding. nil inputs are all arms. It returns false, and values are not to be
-// used, where a program is the better way for so many. It is safe for concurrent use.
+// HostSample draws n functions and writes their values at inputs x to values, [n][inputs] in row-major order. The
+// values equal the values that [Sample] draws from the stream of the same name, up to rounding. A nil x means all arms.
+// HostSample returns false if a program is the better way for this number of functions and inputs; values must then not
+// be used. It is safe for concurrent use.
 type HostSample func(s rng.Host, n int, x [][]float32, values []float32) bool
 
-// HostNormals are the means and standard deviations of values at inputs x that are independent and normal: value i of
-// function k is mean[i] + sd[i] z[k][i], with the normal numbers z [n][inputs] of the stream that HostSample is given.
-// ok is false where values are not so. It is safe for concurrent use.
+// HostNormals returns the means and the standard deviations of the values at inputs x, if the values are independent
+// and normal. Value i of function k is then mean[i] + sd[i] z[k][i], where z [n][inputs] are the normal numbers of the
+// stream that HostSample is given. ok is false if the values are not independent and normal. HostNormals is safe for
+// concurrent use.
 type HostNormals func(x [][]float32) (mean, sd []float32, ok bool)
 
-// HostNormal is a Hosted belief some of whose values are independent and normal, so that a policy need not see all
-// functions. One that embeds another is not taken for one.
+// HostNormal is a Hosted belief some of whose values are independent and normal. For these values a policy does not
+// need to draw all functions. A type that gets Normals only by embedding another belief does not count as HostNormal.
 type HostNormal interface {
 	Hosted
-	// Normals returns how the values of OnHost are distributed, or nil.
+	// Normals returns the distribution of the values that OnHost draws, or nil if they are not independent and normal.
 	Normals(p HostParams) HostNormals
 }
 
-// HostParams are the [Params] of one run in plain Go, without the initial values. They do not change.
+// HostParams are the [Params] of one run in plain Go, without the initial values. They are never modified.
 type HostParams struct {
 	Nu    [][]float32
 	Fixed map[string][]float32
-	// Blocks are what is known of each block of theta, in the place of Nu; nil where Nu is given. See HostConjugate.
+	// Blocks describes each block of theta, and replaces Nu. It is nil if Nu is given. See HostConjugate.
 	Blocks []HostBlock
-	Share  float32 // beside Blocks, of beliefs of two parts: see BayesianLinear.Line
-	// Compiled says that programs are compiled: they are the better way already for less work.
+	Share  float32 // used with Blocks, for beliefs with two parts; see BayesianLinear.Line
+	// Compiled reports whether programs are compiled. A compiled program is faster than plain Go already for less work.
 	Compiled bool
 }
 
-// mostBesideXLA is how many parameters, of all functions together, [Model] computes where programs are compiled. By
-// measurement on two cores both ways take about as long there: 0.4 to 0.8 ms.
+// mostBesideXLA is the largest number of parameters, of all functions together, that [Model] computes in plain Go if
+// programs are compiled. At this number both ways took about the same time on two cores: 0.4 to 0.8 ms.
 const mostBesideXLA = 10_000
 
-// HostConjugate is a belief that is [Conjugate] and whose data change one block of theta each. Its OnHost takes
-// HostParams.Blocks as well, so that a state of many blocks need not be copied where one has changed.
+// HostConjugate is a [Conjugate] belief in which each datum changes only one block of theta. Its OnHost also accepts
+// HostParams.Blocks. A state of many blocks then need not be copied when one block changes.
 type HostConjugate interface {
 	Hosted
-	// HostBlocks is the number of blocks of theta.
+	// HostBlocks returns the number of blocks of theta.
 	HostBlocks() int
-	// Parts are as those of Conjugate.
+	// Parts returns the sizes of a block's parts, as Conjugate.Parts does.
 	Parts() []int
-	// HostPhi fills in phi(x) within the block of an input, the numbers of all parts, and returns the block.
+	// HostPhi writes phi(x) of one input, within the input's block and for all parts, to phi. It returns the index of
+	// the block.
 	HostPhi(p HostParams, x, phi []float32) (block int)
 }
 
-// HostBlock is the Gaussian posterior N(mu, sigma_p^2 S S^T) of each part of a block of theta. It does not change, and
-// is safe for concurrent use.
+// HostBlock is the Gaussian posterior N(mu, sigma_p^2 S S^T) of each part of a block of theta. It never changes, and is
+// safe for concurrent use.
 type HostBlock interface {
-	// Moments returns phi^T mu of a part and fills in S^T phi, as many numbers as the part has.
+	// Moments returns phi^T mu of a part and writes S^T phi to root. phi and root have the length of the part.
 	Moments(part int, phi, root []float32) (mean float32)
 }
 
-// HostBase is a base model that predicts in plain Go. One that embeds another is not taken for one: it may have changed
-// what that predicts.
+// HostBase is a base model that predicts in plain Go. A type that gets OnHost only by embedding another base model does
+// not count as HostBase, because the type may predict something else.
 type HostBase interface {
-	// OnHost returns the predictions at inputs x, nil for all arms, as a function of theta. It is of one goroutine.
+	// OnHost returns a function that writes the predictions at inputs x with parameters theta to out. A nil x means all
+	// arms. Only one goroutine may use the function.
 	OnHost(x [][]float32) func(theta, out []float32)
 }
 
@@ -84,7 +91,7 @@ var (
 	_ HostNormal    = BayesianLinear{}
 )
 
-// OnHost is for linear hypermodels with Gaussian indices, and for ensembles.
+// OnHost supports linear hypermodels with Gaussian indices, and ensembles, on base models that are HostBase.
 func (m Model) OnHost(p HostParams) HostSample {
 	base := hostBase(m.Base)
 	if base == nil {
@@ -132,7 +139,7 @@ func (m Model) OnHost(p HostParams) HostSample {
 	}
 }
 
-// hostBase is a base model as a HostBase; nil where it is none.
+// hostBase returns a base model as a HostBase, or nil if the base model is not a HostBase.
 func hostBase(b BaseModel) HostBase {
 	h, ok := b.(HostBase)
 	if !ok || promoted.By[HostBase](b) {
@@ -141,13 +148,14 @@ func hostBase(b BaseModel) HostBase {
 	return h
 }
 
-// hostIndex is an index in plain Go: a vector, or the place of the one of a one-hot vector.
+// hostIndex is an index in plain Go: a vector, or the position of the 1 in a one-hot vector.
 type hostIndex struct {
 	vector []float32
 	id     int32
 }
 
-// hostTheta returns a function that draws n indices, and returns one that writes g_nu at the k-th and returns it.
+// hostTheta returns a function that draws n indices. The result of this function writes g_nu at index k to theta, and
+// returns index k. hostTheta returns nil if the hypermodel needs a program.
 func (m Model) hostTheta(p HostParams) func(s rng.Host, n int) func(k int, theta []float32) hostIndex {
 	switch h := m.Hyper.(type) {
 	case Linear:
@@ -181,7 +189,7 @@ func (m Model) hostTheta(p HostParams) func(s rng.Host, n int) func(k int, theta
 	return nil
 }
 
-// hostGaussian tells whether indices are drawn as vectors of normal numbers.
+// hostGaussian reports whether indices are vectors of independent standard normal numbers.
 func hostGaussian(d index.Distribution) bool {
 	switch d := d.(type) {
 	case index.Gaussian, index.PerArm:
@@ -192,7 +200,8 @@ func hostGaussian(d index.Distribution) bool {
 	return false
 }
 
-// hostMarginals draws theta, prior included, from its independent components: see [Marginals].
+// hostMarginals does what hostTheta does for a model with [Marginals]: it draws the independent components of theta,
+// prior included.
 func (m Model) hostMarginals(p HostParams) func(s rng.Host, n int) func(int, []float32) hostIndex {
 	width, size := m.Hyper.(Linear).Width, m.Hyper.NumTheta()
 	sd := make([]float32, size)
@@ -218,9 +227,9 @@ func (m Model) hostMarginals(p HostParams) func(s rng.Host, n int) func(int, []f
 	}
 }
 
-// hostPrior returns a function that writes the prior's parameters D B z, and the base model of its own that they are
-// of; nil where they are added to theta. Both are nil without a prior, with one that hostTheta has added, or with one
-// that needs a program.
+// hostPrior returns a function that writes the prior's parameters D B z, and the base model to which the parameters
+// belong. The base model is nil if the parameters are added to theta. Both results are nil if there is no prior, if
+// hostTheta has already added the prior, or if the prior needs a program.
 func (m Model) hostPrior(p HostParams) (prior func(z hostIndex, theta []float32), second HostBase) {
 	if m.Prior == nil || m.independent() {
 		return nil, nil
@@ -243,7 +252,7 @@ func (m Model) hostPrior(p HostParams) (prior func(z hostIndex, theta []float32)
 	}, second
 }
 
-// addHost adds B z to out, for c, the entries of B [rows][Width].
+// addHost adds B z to out. c holds the entries of B, [rows][Width].
 func (l Layout) addHost(c, z, out []float32) {
 	row := 0
 	for b, size := range l.Sizes {

@@ -15,20 +15,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// The initialisers' laws by their second and fourth moments and their range, at 40,000 draws. The standard error of a
-// mean square is sqrt((m4 - m2^2)/n); of a mean fourth power it is below 4 m2^2/sqrt(n) for these laws but the
-// normal's.
+// The initializers' distributions have the right second and fourth moments and range, by 40,000 draws. The standard
+// error of a mean square is sqrt((m4 - m2^2)/n). The standard error of a mean fourth power is below 4 m2^2/sqrt(n) for
+// all these distributions but the normal one.
 func TestInitializers(t *testing.T) {
 	const n, fanIn, fanOut = 40_000, 5, 19
-	// A standard normal conditioned on |x| < 2 has variance 1 - 2c phi(c)/Z and fourth moment 3 var - 2c^3 phi(c)/Z, with
-	// c = 2, phi(2) = 0.053990967, Z = erf(2/sqrt 2) = 0.954499736: integration by parts.
+	// A standard normal number truncated at c = 2 standard deviations has variance 1 - 2c phi(c)/Z and fourth moment 3
+	// var - 2c^3 phi(c)/Z, where phi(2) = 0.053990967 and Z = erf(2/sqrt 2) = 0.954499736, by integration by parts.
 	const tail = 2 * 0.053990967 / 0.954499736
 	const truncated2, truncated4 = 1 - 2*tail, 3*(1-2*tail) - 8*tail
 	limit := math.Sqrt(6.0 / (fanIn + fanOut)) // Glorot and Bengio 2010, equation 16: 0.5 here
 	for name, c := range map[string]struct {
 		init           Initializer
 		m2, m4, bound  float64
-		reaches, error float64 // of the bound, and of the fourth moment in units of m2^2/sqrt(n)
+		reaches, error float64 // as shares of the bound, and of m2^2/sqrt(n) for the fourth moment
 	}{
 		"normal":           {InitNormal(0.05), 0.0025, 3 * 0.0025 * 0.0025, 0.3, 0.7, math.Sqrt(96)},
 		"truncated normal": {InitTruncatedNormal(0.05), 0.0025 * truncated2, 0.0025 * 0.0025 * truncated4, 0.1, 0.99, 4},
@@ -58,8 +58,8 @@ func TestInitializers(t *testing.T) {
 	}
 }
 
-// InitConstant starts every run at its number, also as the mu of a linear hypermodel and as the particles of an
-// ensemble; C is drawn all the same.
+// InitConstant sets every number of every run to x, also as the mu of a linear hypermodel and as the particles of an
+// ensemble. C is still drawn.
 func TestInitConstant(t *testing.T) {
 	for _, x := range []float64{0, 0.02, -3} {
 		out := eval(t, backend.Go, func(in []*Node) []*Node {
@@ -77,8 +77,8 @@ func TestInitConstant(t *testing.T) {
 	}
 }
 
-// InitOneHot makes every particle of an ensemble one of the one-hot vectors, and all alike: each of 4 in 1,000 of 4,000
-// particles, with a standard deviation of 27.
+// InitOneHot makes every particle of an ensemble a one-hot vector, each with the same probability: each of the 4
+// vectors is drawn about 1,000 times for 4,000 particles, with a standard deviation of 27.
 func TestInitOneHot(t *testing.T) {
 	out := eval(t, backend.Go, func(in []*Node) []*Node {
 		return Ensemble{Particles: 2000, Params: 4, InitNu: InitOneHot}.Init(rng.New(in[0]))
@@ -94,8 +94,8 @@ func TestInitOneHot(t *testing.T) {
 	same(t, "particles at each", counts, []float64{1000, 1000, 1000, 1000}, 140)
 }
 
-// A hypermodel passes on the fans of its linear maps: C is Width -> N_theta, the layers of a network in -> out, and a
-// particle is drawn for itself; mu and biases start at zero.
+// A hypermodel passes the fans of its linear maps to the initializer. C maps Width to N_theta numbers, and a layer of a
+// network maps in to out numbers; each particle is drawn separately. mu and biases start at 0.
 func TestInitialParametersHaveTheRightFans(t *testing.T) {
 	var got [][2]int
 	spy := func(s rng.Stream, fanIn, fanOut int, dims ...int) *Node {
@@ -119,8 +119,8 @@ func TestInitialParametersHaveTheRightFans(t *testing.T) {
 	}
 }
 
-// Section 2.5: a row of B is a unit vector with RowsSphere and has independent N(0, 1) entries with RowsGaussian; D and
-// the scale of a run multiply rows. Mean squares of 3 * 2000 entries are good to sqrt(2/6000) = 1.8%.
+// Section 2.5: a row of B is a unit vector with RowsSphere, and has independent N(0, 1) entries with RowsGaussian. D
+// and the scale of a run multiply rows. Mean squares of 3 * 2000 entries are good to sqrt(2/6000) = 1.8%.
 func TestPriorRows(t *testing.T) {
 	const rows, width = 3, 2000
 	sd := []float64{1, 2, 0.5}
@@ -148,7 +148,7 @@ func TestPriorRows(t *testing.T) {
 	}
 }
 
-// n_params of section 4.1: all of mu and C in a linear hypermodel, one particle in an ensemble.
+// NumInvolved is n_params of section 4.1: all of mu and C for a linear hypermodel, and one particle for an ensemble.
 func TestNumInvolved(t *testing.T) {
 	for want, h := range map[int]Hypermodel{
 		3 * 11:            Linear{Layout: PerParameter(3, 10), P: index.PerArm{Arms: 3, M: 10}},

@@ -12,17 +12,18 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// LastLayer is a linear hypermodel of the last layer of a network, for z ~ N(0, I); no index sees the layers before it,
-// which are trained as the network's features h(x):
+// LastLayer is a linear hypermodel of the last layer of a network, for z ~ N(0, I). The layers before the last do not
+// depend on the index; they are trained as the network's features h(x):
 //
 //	f(x, z) = (mu + (C + D B) z)^T [h(x), 1]
 //
-// It is the [Linear] hypermodel of the whole network with rows of C that are 0 but for the last layer's, and a prior in
-// the parameters (section 2.5, without a base model of its own); features are computed once for all indices, so that
-// many of these cost little more than one. HyperAgent (Li et al. 2024) is this with a head for each action. nu is the
-// network with mu as its last layer, [runs, N_theta], and C, [runs, last width + 1, Dim]. Units are ReLU.
+// LastLayer is the [Linear] hypermodel of the whole network with rows of C that are 0 except for the last layer, and
+// with a prior in the parameters (section 2.5, without a base model for the prior). The features are computed once for
+// all indices, so that many indices cost little more than one. HyperAgent (Li et al. 2024) is this hypermodel with a
+// separate last layer for each action. nu is the network with mu as its last layer, [runs, N_theta], and C,
+// [runs, last width + 1, Dim]. Units are ReLU.
 type LastLayer struct {
-	Features   int     // of an input
+	Features   int     // number of features of an input
 	Hidden     []int   `help:"hidden widths of the network"`
 	Dim        int     `help:"dimension of the index, which the last layer sees"`
 	PriorScale float64 `help:"standard deviation of predictions before data, in units of the prior's"`
@@ -30,18 +31,18 @@ type LastLayer struct {
 
 var _ Sized = LastLayer{}
 
-// NewLastLayer has two hidden layers of 50 units, an index of 10 numbers, and a prior of scale 1.
+// NewLastLayer returns a LastLayer with two hidden layers of 50 units, an index of 10 numbers, and a prior of scale 1.
 func NewLastLayer(features int) LastLayer {
 	return LastLayer{Features: features, Hidden: []int{50, 50}, Dim: 10, PriorScale: 1}
 }
 
-// ForInputs is the belief for inputs of a number of features.
+// ForInputs returns the belief for inputs of the given number of features.
 func (b LastLayer) ForInputs(features int) Belief {
 	b.Features = features
 	return b
 }
 
-// Validate reports everything that is wrong.
+// Validate reports every invalid field.
 func (b LastLayer) Validate() error {
 	errs := []error{faults.AtLeast("Features", b.Features, 1), faults.AtLeast("Dim", b.Dim, 1),
 		faults.NotNegative("PriorScale", b.PriorScale)}
@@ -57,15 +58,15 @@ func (b LastLayer) Index() index.Distribution { return index.Gaussian{N: b.Dim} 
 func (b LastLayer) Inputs() int               { return b.Features }
 func (b LastLayer) NumInvolved() int          { return NumTheta(b.network()) + b.rows()*b.Dim }
 
-// rows is the number of parameters of the last layer.
+// rows returns the number of parameters of the last layer.
 func (b LastLayer) rows() int { return b.Hidden[len(b.Hidden)-1] + 1 }
 
-// Init draws hidden layers, scaled by fan-in, and D B, with rows of B uniform on the unit sphere; mu and C are 0, so
-// that D B z alone is seen before data: predictions then have standard deviation PriorScale times scale over
-// standardised inputs.
+// Init draws the hidden layers, scaled by fan-in, and D B, with rows of B uniform on the unit sphere. mu and C are 0:
+// before any data predictions are the prior's, and have standard deviation PriorScale times scale over standardised
+// inputs. A nil scale means 1.
 func (b LastLayer) Init(s rng.Stream, scale *Node) Params {
 	d := b.network().Deviations(0)
-	last := d[b.network().Output():] // all alike
+	last := d[b.network().Output():] // all equal
 	prior := MulScalar(s.Named("prior").Sphere(b.rows(), b.Dim), last[0]*b.PriorScale)
 	if scale != nil {
 		prior = Mul(prior, InsertAxes(scale, -1, -1))
@@ -84,8 +85,8 @@ func (b LastLayer) Predict(p Params, z index.Set, x *Node) *Node {
 	return Einsum("rnp,rpb->rnb", theta, Concatenate([]*Node{units, ones}, 1))
 }
 
-// lastUnits returns the last hidden layer of a ReLU network, [runs, width, inputs], and the parameters of its output
-// layer, [runs, 1, ...], for theta [runs, 1, parameters].
+// lastUnits returns the last hidden layer of a ReLU network, [runs, width, inputs], and the parameters of the network's
+// output layer, [runs, 1, ...]. theta is [runs, 1, parameters].
 func lastUnits(net base.MLP, theta, x *Node) (units, output *Node) {
 	body := base.MLP{Layers: net.Layers[:len(net.Layers)-1]}
 	n := NumTheta(body)

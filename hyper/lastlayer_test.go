@@ -17,19 +17,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// The beliefs that have linear parts on the last hidden layer of a network.
+// smallLast and smallShared are the beliefs with linear parts on the last hidden layer of a network.
 var (
 	smallLast   = LastLayer{Features: 2, Hidden: []int{4, 3}, Dim: 2, PriorScale: 0.7}
 	smallShared = SharedEnsemble{Features: 2, Hidden: []int{4, 3}, Members: 2, Scale: 1.5, PriorScale: 0.7}
 )
 
-// headed is a belief with a network, and a matrix on its last hidden layer beside a fixed one.
+// headed is a belief with a network, a trained matrix on the network's last hidden layer, and a fixed matrix beside it.
 type headed struct {
 	Belief
 	net  base.MLP
-	rows int // of the matrices
-	bias int // parameters of the output layer that the belief has not
-	// plain is f(x, z), where units has the parameters by which the part that z is in sees the features.
+	rows int // number of rows of the matrices
+	bias int // number of parameters of the output layer that the belief does not have
+	// plain returns f(x, z). units are the parameters of the network from which the part with z takes its features.
 	plain func(net, units, c, fixed, z, x []float64) float64
 }
 
@@ -58,7 +58,7 @@ func headeds() map[string]headed {
 	}
 }
 
-// args are parameters of two runs, indices and inputs; the same at each call.
+// args returns parameters for two runs, indices and inputs. It returns the same numbers at each call.
 func (b headed) args() []any {
 	r := rand.New(rand.NewPCG(5, 6))
 	return []any{random(r, 2, NumTheta(b.net)-b.bias), random(r, 2, b.rows, 2), random(r, 2, b.rows, 2),
@@ -70,9 +70,9 @@ func (b headed) predict(in []*Node) *Node {
 	return b.Predict(p, index.Vectors(in[3]), in[4])
 }
 
-// Predictions are the formula's, computed one by one, and their gradients those of the formula by central differences:
-// exact between kinks, as in TestEpinetGradient. The features of a shared ensemble have no gradient by its members, and
-// fixed matrices have none.
+// Predictions equal the formula, which the test computes number by number. Gradients equal the formula's, by central
+// differences: these are exact between kinks, as in TestEpinetGradient. The members of a shared ensemble give its
+// features no gradient, and fixed matrices have no gradient.
 func TestHeads(t *testing.T) {
 	for what, b := range headeds() {
 		of := func(arg, run, n int) []float64 { return part(b.args()[arg].(*tensors.Tensor), run, n) }
@@ -117,8 +117,8 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-// A LastLayer is the linear hypermodel of its network whose C is 0 but for the last layer's rows, with such a prior in
-// the parameters.
+// A LastLayer equals the linear hypermodel of its network with rows of C that are 0 except for the last layer, and with
+// a prior in the parameters whose D B has the same structure.
 func TestLastLayerIsLinear(t *testing.T) {
 	b, net := smallLast, smallLast.network()
 	n := NumTheta(net)
@@ -136,8 +136,9 @@ func TestLastLayerIsLinear(t *testing.T) {
 	}
 }
 
-// Before data a last layer's predictions have mean 0 in each run, and standard deviation PriorScale times scale over
-// standardised inputs: 400 runs of 50 functions at 4 inputs, those of a run alike by a few tenths.
+// Before any data the predictions of a last layer have mean 0 in each run, and standard deviation PriorScale times
+// scale over standardised inputs. The estimate uses 400 runs of 50 functions at 4 inputs; the values of one run have
+// correlations of a few tenths.
 func TestLastLayerBeforeData(t *testing.T) {
 	b := NewLastLayer(6)
 	b.PriorScale = 0.5
@@ -157,8 +158,8 @@ func TestLastLayerBeforeData(t *testing.T) {
 	}
 }
 
-// The scale of a run multiplies what is fixed and nothing else; nil is 1; runs have networks of their own, and a run in
-// a batch is that run alone.
+// The scale of a run multiplies only what is fixed; nil means 1. Each run has its own networks, and a run in a batch
+// equals the same run alone.
 func TestHeadsScale(t *testing.T) {
 	for what, b := range map[string]Belief{"last layer": smallLast, "shared ensemble": smallShared} {
 		at := func(seeds []uint64, scale []float32) [][]float64 {
@@ -212,7 +213,7 @@ func TestHeadsValidate(t *testing.T) {
 	}
 }
 
-// A last layer of a network for inputs of 4 features, that sees an index of 16 numbers.
+// A last layer for inputs of 4 features, with an index of 16 numbers.
 func ExampleNewLastLayer() {
 	b := NewLastLayer(4)
 	b.Dim = 16

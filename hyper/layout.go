@@ -11,36 +11,37 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Layout says which part of the index each parameter sees: the linear constraints of section 2.3. The index is cut
-// into len(Sizes) consecutive parts of Width numbers, and the parameters into consecutive blocks of the given Sizes;
-// the parameters of block b see part b alone. A matrix B with this structure is kept as its nonzero entries,
-// [runs, sum of Sizes, Width], never as the full N_theta x N_z matrix.
+// Layout defines which part of the index each parameter depends on: the linear constraints of section 2.3. The index is
+// divided into len(Sizes) consecutive parts of Width numbers, and the parameters into consecutive blocks of the given
+// Sizes. The parameters of block b depend on part b only. A matrix B with this structure is stored as its nonzero
+// entries, [runs, sum of Sizes, Width], never as the full N_theta x N_z matrix.
 type Layout struct {
 	Sizes []int
 	Width int
 }
 
-// Dense lets every parameter see the whole index.
+// Dense returns the layout in which every parameter depends on the whole index.
 func Dense(numTheta, indexDim int) Layout { return Layout{[]int{numTheta}, indexDim} }
 
-// PerParameter gives each parameter a part of the index of its own: width 1 makes a diagonal matrix, and section 4.1's
-// diag(c_1, ..., c_K) has width m.
+// PerParameter returns the layout in which each parameter has its own part of the index. A width of 1 makes a diagonal
+// matrix. The matrix diag(c_1, ..., c_K) of section 4.1 has width m.
 func PerParameter(numTheta, width int) Layout {
 	if numTheta < 1 {
-		return Layout{nil, width} // which Validate reports
+		return Layout{nil, width} // Validate reports the error
 	}
 	return Layout{slices.Repeat([]int{1}, numTheta), width}
 }
 
-// PerGroup gives each group of a base model's parameters (the layers of a network) a part of the index of its own.
+// PerGroup returns the layout in which each group of a base model's parameters, such as a layer of a network, has its
+// own part of the index.
 func PerGroup(b BaseModel, width int) Layout { return Layout{b.Groups(), width} }
 
-// Rows is the number of parameters.
+// Rows returns the number of parameters.
 func (l Layout) Rows() int {
 	return sum(l.Sizes)
 }
 
-// IndexDim is N_z, the length of the whole index.
+// IndexDim returns N_z, the length of the whole index.
 func (l Layout) IndexDim() int { return len(l.Sizes) * l.Width }
 
 // Validate reports block sizes or a width that are not positive, or too large.
@@ -65,7 +66,7 @@ func (l Layout) Validate() error {
 // Equal reports whether two layouts have the same blocks.
 func (l Layout) Equal(o Layout) bool { return l.Width == o.Width && slices.Equal(l.Sizes, o.Sizes) }
 
-// uniform returns the common size of the blocks, or 0 when they differ.
+// uniform returns the common size of the blocks, or 0 if the sizes differ.
 func (l Layout) uniform() int {
 	for _, s := range l.Sizes {
 		if s != l.Sizes[0] {
@@ -75,7 +76,8 @@ func (l Layout) uniform() int {
 	return l.Sizes[0]
 }
 
-// join makes a node of each block, by its rows and its part of the index, and joins them along an axis.
+// join calls part for each block, with the block's size, its rows and its part of the index, and concatenates the
+// results along an axis.
 func (l Layout) join(axis int, part func(size int, rows, index SliceAxisSpec) *Node) *Node {
 	parts, row := make([]*Node, len(l.Sizes)), 0
 	for b, size := range l.Sizes {
@@ -85,7 +87,7 @@ func (l Layout) join(axis int, part func(size int, rows, index SliceAxisSpec) *N
 	return Concatenate(parts, axis)
 }
 
-// Mul returns B z for c, the entries of B [runs, rows, Width], and indices z [runs, n, IndexDim]: [runs, n, rows].
+// Mul returns B z, [runs, n, rows]. c is the entries of B, [runs, rows, Width], and z are indices, [runs, n, IndexDim].
 func (l Layout) Mul(c, z *Node) *Node {
 	runs, n, blocks := z.Shape().Dim(0), z.Shape().Dim(1), len(l.Sizes)
 	if blocks == 1 {
@@ -102,8 +104,8 @@ func (l Layout) Mul(c, z *Node) *Node {
 	})
 }
 
-// Outer returns the mean over the indices of e z^T within the layout, [runs, rows, Width], for e [runs, n, rows] and
-// indices z [runs, n, IndexDim]: the gradient of mean_z <e(z), B z> with respect to the entries of B.
+// Outer returns the mean over the indices of e z^T within the layout, [runs, rows, Width]. e is [runs, n, rows], and z
+// are indices, [runs, n, IndexDim]. The result is the gradient of mean_z <e(z), B z> with respect to the entries of B.
 func (l Layout) Outer(e, z *Node) *Node {
 	runs, n, blocks := z.Shape().Dim(0), z.Shape().Dim(1), len(l.Sizes)
 	var sum *Node
@@ -124,7 +126,7 @@ func (l Layout) Outer(e, z *Node) *Node {
 	return MulScalar(sum, 1/float64(n))
 }
 
-// MulT returns B^T v for c, the entries of B [runs, rows, Width], and v [runs, rows]: [runs, IndexDim].
+// MulT returns B^T v, [runs, IndexDim]. c is the entries of B, [runs, rows, Width], and v is [runs, rows].
 func (l Layout) MulT(c, v *Node) *Node {
 	runs, all := c.Shape().Dim(0), Mul(c, InsertAxes(v, -1))
 	if size := l.uniform(); size > 0 {
@@ -133,7 +135,7 @@ func (l Layout) MulT(c, v *Node) *Node {
 	return l.join(1, func(_ int, rows, _ SliceAxisSpec) *Node { return ReduceSum(Slice(all, AxisRange(), rows), 1) })
 }
 
-// Spread returns the part of z [runs, IndexDim] that each row sees: [runs, rows, Width].
+// Spread returns, for each row, the part of z [runs, IndexDim] that the row depends on: [runs, rows, Width].
 func (l Layout) Spread(z *Node) *Node {
 	runs, blocks := z.Shape().Dim(0), len(l.Sizes)
 	if size := l.uniform(); size > 0 {
@@ -145,7 +147,7 @@ func (l Layout) Spread(z *Node) *Node {
 	})
 }
 
-// Expand returns the full matrix [runs, rows, IndexDim] with the given entries and zeros outside the layout.
+// Expand returns the full matrix with the given entries, and with zeros outside the layout: [runs, rows, IndexDim].
 func (l Layout) Expand(c *Node) *Node {
 	at := 0
 	return l.join(1, func(_ int, rows, _ SliceAxisSpec) *Node {
@@ -155,7 +157,7 @@ func (l Layout) Expand(c *Node) *Node {
 	})
 }
 
-// Restrict returns the entries within the layout, [runs, rows, Width], of a full matrix [runs, rows, IndexDim].
+// Restrict returns the entries of a full matrix [runs, rows, IndexDim] that are within the layout: [runs, rows, Width].
 func (l Layout) Restrict(full *Node) *Node {
 	return l.join(1, func(_ int, rows, index SliceAxisSpec) *Node { return Slice(full, AxisRange(), rows, index) })
 }

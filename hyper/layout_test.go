@@ -13,14 +13,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/base"
 )
 
-// One layout for each route through the code: one block, blocks of one row, even and uneven blocks, and their corners.
+// layouts has one layout for each path through the code: one block, blocks of one row, even and uneven blocks, and
+// their edge cases.
 var layouts = []Layout{
 	Dense(3, 4), PerParameter(3, 2), PerParameter(4, 1), {[]int{2, 2}, 3}, {[]int{1, 2, 1}, 2}, Dense(1, 3),
 	PerParameter(1, 1),
 	PerGroup(base.MLP{Layers: []int{2, 2, 1}}, 2),
 }
 
-// expand is the full matrix [rows, IndexDim] of entries [rows, Width], by the definition of a layout.
+// expand returns the full matrix [rows, IndexDim] with the given entries [rows, Width], by the definition of a layout.
 func expand(l Layout, entries []float32) []float64 {
 	out := make([]float64, l.Rows()*l.IndexDim())
 	row := 0
@@ -35,7 +36,7 @@ func expand(l Layout, entries []float32) []float64 {
 	return out
 }
 
-// Every operation within a layout is the dense one on the full matrices.
+// Every operation within a layout equals the dense operation on the full matrices.
 func TestLayoutsAgreeWithDenseMatrices(t *testing.T) {
 	const runs, n = 2, 3
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -92,21 +93,21 @@ func TestLayoutValidate(t *testing.T) {
 	}
 }
 
-// Every parameter sees the whole index.
+// Every parameter depends on the whole index.
 func ExampleDense() {
 	l := Dense(3, 2)
 	fmt.Println(l.Rows(), "parameters, an index of", l.IndexDim())
 	// Output: 3 parameters, an index of 2
 }
 
-// Section 4.1 with K = 3 arms and m = 2: z = (z_1, z_2, z_3), and arm k sees z_k.
+// Section 4.1 with K = 3 arms and m = 2: z = (z_1, z_2, z_3), and arm k depends on z_k.
 func ExamplePerParameter() {
 	l := PerParameter(3, 2)
 	fmt.Println(l.Rows(), "parameters, an index of", l.IndexDim())
 	// Output: 3 parameters, an index of 6
 }
 
-// A network 2-3-1 has 3*(2+1) = 9 and 1*(3+1) = 4 parameters in its layers; each layer has an index part of its own.
+// A network 2-3-1 has 3*(2+1) = 9 and 1*(3+1) = 4 parameters in its layers. Each layer has its own part of the index.
 func ExamplePerGroup() {
 	l := PerGroup(base.MLP{Layers: []int{2, 3, 1}}, 5)
 	fmt.Println(l.Sizes, "parameters, an index of", l.IndexDim())

@@ -10,22 +10,22 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Linear is the linear hypermodel g_nu(z) = mu + C z (section 2.3; the paper's a + B z), with C constrained by a
-// [Layout]: dense, diagonal, a block per layer, or a block per arm. nu is (mu [runs, N_theta], C [runs, N_theta,
-// Width]).
+// Linear is the linear hypermodel g_nu(z) = mu + C z (section 2.3, where the paper writes a + B z). A [Layout]
+// constrains C: dense, diagonal, one block per layer, or one block per arm. nu is (mu [runs, N_theta], C
+// [runs, N_theta, Width]).
 type Linear struct {
 	Layout
 	P index.Distribution // p_z; its dimension is the layout's IndexDim
-	// InitC draws C; nil is as [Model.Init] says: 0 with an additive prior, and else a prior of its own.
+	// InitC draws C. nil means the default of [Model.Init]: 0 with an additive prior, and a prior's D B without one.
 	InitC Initializer
-	// InitM draws mu; nil is as [Model.Init] says: 0, but for the hidden layers of a network that has an additive prior
-	// beside it.
+	// InitM draws mu. nil means the default of [Model.Init]: 0, except for the hidden layers of a network with an
+	// additive prior.
 	InitM Initializer
 }
 
 var _ Hypermodel = Linear{}
 
-// Validate reports what is wrong with the layout or p_z.
+// Validate reports an invalid layout and an invalid p_z.
 func (h Linear) Validate() error {
 	return faults.Prefix("hyper.Linear: ", errors.Join(h.Layout.Validate(), validateIndex(h.P)))
 }
@@ -35,7 +35,7 @@ func (h Linear) Structure() Layout         { return h.Layout }
 func (h Linear) NumTheta() int             { return h.Rows() }
 func (h Linear) NumInvolved() int          { return h.Rows() * (h.Width + 1) }
 
-// startIn makes C z with nothing beside it a prior D B z.
+// startIn sets the nil initializers. Without an additive prior, C z starts as a prior D B z.
 func (h Linear) startIn(m Model, scale *Node) Hypermodel {
 	if h.InitM == nil {
 		h.InitM = m.centre()
@@ -50,7 +50,8 @@ func (h Linear) startIn(m Model, scale *Node) Hypermodel {
 	return h
 }
 
-// Init draws mu and C. It knows no model: a nil InitM is InitZeros here, and a nil InitC InitGlorotUniform.
+// Init draws mu and C. It does not know the model: here a nil InitM means InitZeros, and a nil InitC means
+// InitGlorotUniform.
 func (h Linear) Init(s rng.Stream) []*Node {
 	initC, initM := h.InitC, h.InitM
 	if initC == nil {

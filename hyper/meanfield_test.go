@@ -16,8 +16,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// theta's components have mean mu and deviation softplus(rho), and no correlation: over 20,000 indices, within 5
-// standard errors (sd/sqrt(n), sd/sqrt(2n), sd sd'/sqrt(n)). Tiny and large rho do not under- or overflow.
+// The components of theta have mean mu, deviation softplus(rho) and no correlation. The test uses 20,000 indices, and
+// bounds of 5 standard errors (sd/sqrt(n), sd/sqrt(2n), sd sd'/sqrt(n)). Tiny and large rho do not underflow or
+// overflow.
 func TestMeanField(t *testing.T) {
 	const n = 20_000
 	h := MeanField{Params: 3}
@@ -50,7 +51,8 @@ func TestMeanField(t *testing.T) {
 	}
 }
 
-// Init gives every parameter the deviation asked for, 0.05 unless given, and mu the initializer's law.
+// Init gives every parameter the requested deviation, 0.05 by default, and gives mu the distribution of its
+// initializer.
 func TestMeanFieldInit(t *testing.T) {
 	for given, want := range map[float64]float64{0: 0.05, 0.2: 0.2, 3: 3} {
 		h := MeanField{Params: 2000, Deviation: given}
@@ -63,7 +65,7 @@ func TestMeanFieldInit(t *testing.T) {
 		for _, v := range out[0] {
 			square += v * v / 2000
 		}
-		if math.Abs(square/0.0025-1) > 5*math.Sqrt(2.0/2000) { // N(0, 0.05^2): its mean square is good to sqrt(2/n)
+		if math.Abs(square/0.0025-1) > 5*math.Sqrt(2.0/2000) { // N(0, 0.05^2); a mean square is good to sqrt(2/n)
 			t.Errorf("mu has mean square %g, want 0.0025", square)
 		}
 	}
@@ -72,8 +74,8 @@ func TestMeanFieldInit(t *testing.T) {
 	}
 }
 
-// One index is one thinned network: masking the weights is, in plain Go, masking the activations of the hidden units,
-// with the same mask for every input. The masks thin some unit, and differ between indices.
+// One index is one thinned network. To mask the weights equals, in plain Go, to mask the activations of the hidden
+// units, with the same mask for every input. The masks remove some units, and differ between indices.
 func TestDropoutMasksUnits(t *testing.T) {
 	const indices = 4
 	wide := base.MLP{Layers: []int{2, 5, 3, 1}}
@@ -105,7 +107,7 @@ func TestDropoutMasksUnits(t *testing.T) {
 	}
 }
 
-// thinned is a ReLU network at x whose hidden activations are multiplied by a mask.
+// thinned returns the output at x of a ReLU network whose hidden activations are multiplied by a mask.
 func thinned(layers []int, theta, mask, x []float64) float64 {
 	for l := range len(layers) - 1 {
 		in, out := layers[l], layers[l+1]
@@ -145,8 +147,8 @@ func TestDropoutValidate(t *testing.T) {
 	}
 }
 
-// InitLayers draws Glorot uniform weights, within and up to +-sqrt(6/(in+out)) layer by layer (Glorot and Bengio 2010,
-// equation 16), and zero biases, anew for every run and row: 400 networks 2-10-1.
+// InitLayers draws Glorot uniform weights, which reach but do not exceed +-sqrt(6/(in+out)) in each layer (Glorot and
+// Bengio 2010, equation 16), and biases of 0. Draws differ between runs and rows. The test draws 400 networks 2-10-1.
 func TestInitLayers(t *testing.T) {
 	network := base.MLP{Layers: []int{2, 10, 1}}
 	const rows, size = 200, 41
@@ -170,7 +172,8 @@ func TestInitLayers(t *testing.T) {
 			}
 			continue
 		}
-		// A uniform law's mean square is limit^2/3, good to a relative sqrt(0.8/n); 24 bits make a few numbers coincide.
+		// The mean square of a uniform distribution is limit^2/3, good to a relative sqrt(0.8/n). Numbers have 24 bits,
+		// so that a few of them are equal.
 		if relative := square / count / (c.limit * c.limit / 3); math.Abs(relative-1) > 5*math.Sqrt(0.8/count) ||
 			largest > c.limit*(1+1e-6) || largest < 0.99*c.limit || len(seen) < int(0.99*count) {
 			t.Errorf("weights %d to %d: mean square %.3f of what it should be, largest %.4f of %.4f, %d different of %v", c.from,
@@ -179,8 +182,8 @@ func TestInitLayers(t *testing.T) {
 	}
 }
 
-// Without a base model of its own the prior adds to the parameters, f_{DBz+g}; Predict is Apply at nu's theta plus D B
-// z in plain Go.
+// A prior without a base model is added to the parameters, f_{DBz+g}. Predict equals Apply at the sum of g_nu(z) and D
+// B z, which the test computes in plain Go.
 func TestPriorInTheParameters(t *testing.T) {
 	const indices = 3
 	layout := PerParameter(13, 1)
@@ -207,7 +210,7 @@ func TestPriorInTheParameters(t *testing.T) {
 	}
 	same(t, "theta", out[0], want, single)
 	same(t, "predictions", out[5], out[6], single)
-	for _, db := range out[3] { // one number a row, on the unit sphere: 1 or -1, times 0.5
+	for _, db := range out[3] { // a row has one number on the unit sphere, 1 or -1, times 0.5
 		if math.Abs(math.Abs(db)-0.5) > 1e-6 {
 			t.Errorf("D B has the entry %g", db)
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Model is a distribution over functions: a base model, a hypermodel with its reference distribution, and optionally an
-// additive prior. Given an index z it is the function f^_{g_nu(z)}, plus f~_{DBz} with a prior (section 2.5), or f_{DBz
-// + g_nu(z)} when the prior has no base model of its own.
+// Model is a distribution over functions. It consists of a base model, a hypermodel with its reference distribution,
+// and optionally an additive prior. An index z identifies the function f^_{g_nu(z)}; with a prior, the function
+// f^_{g_nu(z)} + f~_{DBz} (section 2.5). If the prior has no base model of its own, the function is f_{DBz + g_nu(z)}.
 type Model struct {
 	Base  BaseModel
 	Hyper Hypermodel
@@ -20,7 +20,8 @@ type Model struct {
 
 func (m Model) Index() index.Distribution { return m.Hyper.Index() }
 
-// Inputs is the number of features of an input, 0 for arms; -1 where the base model does not know.
+// Inputs returns the number of features of an input. It returns 0 for arms, and -1 if the base model does not know the
+// number.
 func (m Model) Inputs() int {
 	if b, ok := m.Base.(FixedInputs); ok {
 		return b.Inputs()
@@ -30,13 +31,14 @@ func (m Model) Inputs() int {
 
 var _ Capable = Model{}
 
-// Init draws the initial parameters. priorScale is sigma_p of each run, [runs], or nil for 1: it multiplies a D that is
-// given, and predictions of the default prior.
+// Init draws the initial parameters. priorScale is sigma_p of each run, [runs]; nil means 1. It multiplies the D of a
+// prior if D is given, and otherwise the predictions of the default prior.
 //
-// Where the hypermodel's initializers are nil, an additive prior is all that is seen before any data: the hypermodel's
-// own functions are then 0 (hidden layers of a network are drawn, and are the same for all indices of a linear
-// hypermodel or a hypernetwork). Without an additive prior its start nu_0 is the prior (section 2.2): g_{nu_0}(z) is as
-// wide as D B z would be by default. See [Prior] for how wide that is.
+// The following holds if the hypermodel's initializers are nil. With an additive prior, predictions before any data are
+// the prior's predictions, because the hypermodel's own functions are 0. The hidden layers of a network are drawn, and
+// are the same for all indices of a linear hypermodel or a hypernetwork. Without an additive prior, the hypermodel's
+// start nu_0 is the prior (section 2.2): g_{nu_0}(z) has the standard deviations that D B z would have by default. See
+// [Prior] for these.
 func (m Model) Init(s rng.Stream, priorScale *Node) Params {
 	p := Params{Nu: m.initNu(s.Named("init"), priorScale)}
 	p.Nu0 = p.Nu
@@ -45,20 +47,20 @@ func (m Model) Init(s rng.Stream, priorScale *Node) Params {
 	}
 	db := m.prior().Init(s.Named("prior"), priorScale)
 	if _, ok := m.Hyper.(Particles); ok && len(m.Prior.Layout.Sizes) == 1 {
-		p.Fixed = map[string]*Node{priorTheta: Transpose(db, 1, 2)} // laid out as nu: read along the cache
+		p.Fixed = map[string]*Node{priorTheta: Transpose(db, 1, 2)} // same order as nu, for the processor's cache
 	} else {
 		p.Fixed = map[string]*Node{priorMatrix: db}
 	}
 	return p
 }
 
-// Names in Params.Fixed of a Model.
+// Names of the nodes in Params.Fixed of a Model.
 const (
 	priorMatrix = "prior"       // the entries of D B
 	priorTheta  = "prior.theta" // D B z at each one-hot index, [runs, N_z, N_theta]
 )
 
-// Predict returns the predictions at inputs x by the functions that the indices z identify: [runs, indices, inputs].
+// Predict returns the predictions at inputs x of the functions that the indices z identify, [runs, indices, inputs].
 func (m Model) Predict(p Params, z index.Set, x *Node) *Node {
 	theta := m.Hyper.Theta(p.Nu, z)
 	if m.Prior == nil || m.Prior.Base == nil {
@@ -67,7 +69,7 @@ func (m Model) Predict(p Params, z index.Set, x *Node) *Node {
 	return Add(m.Base.Apply(theta, x), parts{m}.FixedPart(p, z, x, 1))
 }
 
-// Capabilities are those of the parts together.
+// Capabilities returns the capabilities that follow from the model's base model, hypermodel and prior.
 func (m Model) Capabilities() Capabilities {
 	own := parts{m}
 	c := Capabilities{Parametric: own}
@@ -92,7 +94,7 @@ func (m Model) Capabilities() Capabilities {
 	return c
 }
 
-// structured is a hypermodel mu + C z.
+// structured is a hypermodel of the form mu + C z.
 type structured interface{ Structure() Layout }
 
 // parts is a Model with the methods of its capabilities.
@@ -115,14 +117,14 @@ func (m affine) PriorMatrix(p Params) (*Node, Layout) {
 
 func (m parts) NumTheta() int { return m.Hyper.NumTheta() }
 
-// NumInvolved is the number of trained parameters involved in each index sample (section 4.1).
+// NumInvolved returns the number of trained parameters involved in each index sample (section 4.1).
 func (m Model) NumInvolved() int { return m.Hyper.NumInvolved() }
 
 // Trained returns g_nu(z), [runs, indices, N_theta].
 func (m parts) Trained(nu []*Node, z index.Set) *Node { return m.Hyper.Theta(nu, z) }
 
-// Complete adds D B z to theta, where the prior is the same function of its parameters as the base model, or is in the
-// base model's parameters.
+// Complete adds D B z to theta, if the prior is added to the base model's parameters, or if the prior and the base
+// model are the same linear function of their parameters. Otherwise it returns theta.
 func (m parts) Complete(theta *Node, p Params, z index.Set) *Node {
 	if m.Prior == nil || m.apart() {
 		return theta
@@ -130,7 +132,7 @@ func (m parts) Complete(theta *Node, p Params, z index.Set) *Node {
 	return Add(theta, m.priorAt(p, z))
 }
 
-// FixedPart returns the predictions of the prior's base model: see [Additive].
+// FixedPart returns the predictions of the prior's base model; see [Additive].
 func (m parts) FixedPart(p Params, z index.Set, x *Node, steps int) *Node {
 	theta := m.priorAt(p, z)
 	if z.Every && steps > 1 {
@@ -142,18 +144,18 @@ func (m parts) FixedPart(p Params, z index.Set, x *Node, steps int) *Node {
 	return m.Prior.Base.Apply(theta, x)
 }
 
-// apart tells whether the prior is a function of its own.
+// apart reports whether the prior is evaluated separately, with its own base model.
 func (m Model) apart() bool { return m.Prior != nil && m.Prior.Base != nil && !m.linearInTheta() }
 
-// linearInTheta tells whether the predictions are phi(x)^T theta with one feature map phi for the trained part and the
-// prior: then perturbed SGD needs the data only through sufficient statistics.
+// linearInTheta reports whether the predictions are phi(x)^T theta, with the same feature map phi for the trained part
+// and for the prior. Perturbed SGD then needs only sufficient statistics of the data.
 func (m Model) linearInTheta() bool {
 	_, ok := m.Base.(LinearBase)
 	return ok && (m.Prior == nil || m.Prior.shares(m.Base))
 }
 
-// independent tells whether the components of theta are independent Gaussians, prior included: each sees a Gaussian
-// part of the index of its own, as in section 4.1.
+// independent reports whether the components of theta, prior included, are independent Gaussians: each component
+// depends on its own Gaussian part of the index, as in section 4.1.
 func (m Model) independent() bool {
 	h, ok := m.Hyper.(structured)
 	if !ok || h.Structure().uniform() != 1 || !m.gaussian() || !m.linearInTheta() {
@@ -162,8 +164,8 @@ func (m Model) independent() bool {
 	return m.Prior == nil || m.Prior.Layout.Equal(h.Structure())
 }
 
-// Marginal returns mean and standard deviation, each [runs, N_theta], of the components of theta; see [Marginals] for
-// the models that have them.
+// Marginal returns the means and the standard deviations of the components of theta, each [runs, N_theta]. See
+// [Marginals] for the models that have them.
 func (m parts) Marginal(p Params) (mu, sd *Node) {
 	c := p.Nu[1]
 	if m.Prior != nil {
@@ -172,7 +174,7 @@ func (m parts) Marginal(p Params) (mu, sd *Node) {
 	return p.Nu[0], Sqrt(ReduceSum(Square(c), 2))
 }
 
-// PredictAt returns the predictions with parameters theta of the whole function.
+// PredictAt returns the predictions with parameters theta, [runs, n, inputs]. theta includes the prior.
 func (m parts) PredictAt(theta, x *Node) *Node { return m.Base.Apply(theta, x) }
 
 func (m Model) gaussian() bool { return m.Index().Moments().Normal }

@@ -21,7 +21,7 @@ var (
 	line = base.Linear{Features: 2}
 )
 
-// models has each hypermodel and each kind of prior; inputs are 2 features, or arms.
+// models has a model with each hypermodel and with each kind of prior. Inputs have 2 features, or are arms.
 var models = map[string]Model{
 	"per arm": {arms, Linear{Layout: PerParameter(3, 2), P: index.PerArm{Arms: 3, M: 2}},
 		&Prior{Base: arms, Layout: PerParameter(3, 2)}},
@@ -39,8 +39,8 @@ var models = map[string]Model{
 	"blocks of ensemble": {line, Ensemble{Particles: 4, Params: 2}, &Prior{Base: line, Layout: PerParameter(2, 2)}},
 }
 
-// modelsFor is all models on the Go backend; XLA, which takes a second to compile one with its random numbers, gets
-// two.
+// modelsFor returns all models for the Go backend, and two for XLA, which takes a second to compile a model with its
+// random numbers.
 func modelsFor(name string) map[string]Model {
 	if name == backend.Go {
 		return models
@@ -50,7 +50,7 @@ func modelsFor(name string) map[string]Model {
 
 const runs, inputs = 2, 3
 
-// made is a model's parameters, moved from their initial values, and inputs.
+// made returns a model's parameters, moved from their initial values, and inputs.
 func made(m Model, s rng.Stream) (p Params, x *Node) {
 	p = m.Init(s, nil)
 	p.Nu = nil
@@ -71,7 +71,7 @@ func priorOf(p Params) *Node {
 	return p.Fixed[priorMatrix]
 }
 
-// take returns rows of v along an axis.
+// take returns the given rows of v along an axis.
 func take(v *Node, axis int, rows ...int) *Node {
 	var parts []*Node
 	for _, i := range rows {
@@ -80,7 +80,7 @@ func take(v *Node, axis int, rows ...int) *Node {
 	return Concatenate(parts, axis)
 }
 
-// one is the i-th index of a set.
+// one returns index i of a set, as a set.
 func one(z index.Set, i int) index.Set {
 	if z.ID != nil {
 		z.ID, z.Every = take(z.ID, 1, i), false
@@ -90,7 +90,8 @@ func one(z index.Set, i int) index.Set {
 	return z
 }
 
-// Predictions at several indices are those at each alone, and permuting the inputs permutes the answers.
+// Predictions at several indices equal the predictions at each index alone. To permute the inputs is to permute the
+// predictions.
 func TestPredictions(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		var names []string
@@ -116,7 +117,7 @@ func TestPredictions(t *testing.T) {
 	})
 }
 
-// A batch of runs predicts what each run predicts alone; on the Go backend exactly.
+// On the Go backend, a run in a batch predicts exactly what the run predicts alone.
 func TestPredictionsOfABatchOfRuns(t *testing.T) {
 	for what, m := range models {
 		predict := func(in []*Node) []*Node {
@@ -135,8 +136,8 @@ func TestPredictionsOfABatchOfRuns(t *testing.T) {
 	}
 }
 
-// Predictions without a prior are the base model at g_nu(z); with one, the prior's at D B z comes on top, and no
-// gradient flows back into it.
+// Without a prior, predictions are the base model at g_nu(z). With a prior, its predictions at D B z are added, and no
+// gradient flows into it.
 func TestAdditivePrior(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		var names []string
@@ -149,7 +150,7 @@ func TestAdditivePrior(t *testing.T) {
 				prior := Einsum("rnz,rpz->rnp", z.Dense(), m.Prior.Layout.Expand(priorOf(p)))
 				sum := Add(m.Base.Apply(m.Hyper.Theta(p.Nu, z), x), m.Prior.Base.Apply(prior, x))
 				all := m.Predict(p, z, x)
-				var fixed []*Node // a model's only one
+				var fixed []*Node // a model has only one
 				for _, x := range p.Fixed {
 					fixed = append(fixed, x)
 				}
@@ -168,8 +169,8 @@ func TestAdditivePrior(t *testing.T) {
 	})
 }
 
-// Where Sample draws theta from its marginals, its predictions have the mean and covariance of those at sampled
-// indices: within 5 standard errors of the difference of two samples of n, for Gaussians sd sqrt(2/n) and
+// If Sample draws theta from its marginals, the predictions have the mean and the covariance of predictions at sampled
+// indices. The bound is 5 standard errors of the difference of two samples of n Gaussian values: sd sqrt(2/n) and
 // sqrt(2 (v_i v_j + v_ij^2) / n).
 func TestSampleHasTheLawOfPredict(t *testing.T) {
 	const n = 20_000
@@ -230,7 +231,7 @@ func moments(v []float64) (mean [inputs]float64, cov [inputs][inputs]float64) {
 	return mean, cov
 }
 
-// Models whose theta has no independent Gaussian components have no marginals.
+// A model has no marginals if the components of theta are not independent Gaussians.
 func TestMarginalIsOnlyForIndependentGaussians(t *testing.T) {
 	sphere := Model{arms, Linear{Layout: PerParameter(3, 2), P: index.Sphere{N: 6}}, nil}
 	densePrior := Model{arms, Linear{Layout: PerParameter(3, 2), P: index.Gaussian{N: 6}},
@@ -266,7 +267,7 @@ func TestValidateReportsAll(t *testing.T) {
 		"needs a tabular base model": {line, Linear{Layout: PerParameter(2, 3),
 			P: index.PerArm{Arms: 2, M: 3}}, nil},
 		"here of 2 arms": {arms, Network{P: index.PerArm{Arms: 2, M: 3}, Params: 3}, nil},
-		// A prior without a base model is in the parameters of the model's.
+		// A prior without a base model is added to the parameters of the model's base model.
 		"prior: the layout has 3 rows, but the base model has 2": {line, Ensemble{Particles: 2, Params: 2},
 			&Prior{Layout: Dense(3, 2)}},
 	} {

@@ -13,20 +13,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Network is the neural network hypermodel, or hypernetwork (section 2.4): g_nu(z) is an MLP with weights nu from the
-// index to the N_theta parameters of the base model. Without hidden layers it is a dense [Linear] hypermodel. nu is one
-// node per layer and kind: W_1 [runs, out*in], b_1 [runs, out], W_2, ...
+// Network is the neural network hypermodel, or hypernetwork (section 2.4). g_nu(z) is an MLP with weights nu that maps
+// the index to the N_theta parameters of the base model. Without hidden layers it is a dense [Linear] hypermodel. nu
+// has one node for the weights and one for the biases of each layer: W_1 [runs, out*in], b_1 [runs, out], W_2, ...
 type Network struct {
 	P          index.Distribution
 	Hidden     []int
 	Params     int             // N_theta
-	Activation base.Activation // 0 is ReLU
-	// InitW draws the weights; biases are then 0. nil is as [Model.Init] says: hidden layers have weights scaled by
-	// fan-in; with an additive prior the output layer's weights are 0, and its biases draw the base model that all
-	// indices start as; without one the weights give theta the width of a prior, and biases are 0.
+	Activation base.Activation // 0 means ReLU
+	// InitW draws the weights; biases are then 0. nil means the default of [Model.Init]: hidden layers have weights
+	// scaled by fan-in. With an additive prior, the output layer's weights are 0, and its biases are drawn: they are
+	// the base model with which all indices start. Without an additive prior, the output layer's weights give theta the
+	// standard deviations of a prior, and its biases are 0.
 	InitW Initializer
 
-	start func(s rng.Stream) []*Node // instead of InitW
+	start func(s rng.Stream) []*Node // if not nil, replaces InitW
 }
 
 var _ Hypermodel = Network{}
@@ -36,7 +37,7 @@ func (h Network) mlp() base.MLP {
 	return base.MLP{Layers: layers, Activation: h.Activation}
 }
 
-// Validate reports everything that is wrong with p_z, the widths or the activation.
+// Validate reports every fault of p_z, the widths and the activation.
 func (h Network) Validate() error {
 	errs := []error{validateIndex(h.P), h.Activation.Validate(), faults.AtLeast("Params", h.Params, 1)}
 	for _, n := range h.Hidden {
@@ -55,7 +56,8 @@ func (h Network) Index() index.Distribution { return h.P }
 func (h Network) NumTheta() int             { return h.Params }
 func (h Network) NumInvolved() int          { return NumTheta(h.mlp()) }
 
-// startIn makes theta with nothing beside it as wide as a prior. A hidden unit is of variance 1 before its activation.
+// startIn sets start if InitW is nil. A hidden unit has variance 1 before its activation. Without an additive prior,
+// theta has the standard deviations of a prior.
 func (h Network) startIn(m Model, scale *Node) Hypermodel {
 	if h.InitW != nil {
 		return h
@@ -76,7 +78,8 @@ func (h Network) startIn(m Model, scale *Node) Hypermodel {
 	return h
 }
 
-// startOutput draws weights and biases of the last layer, whose inputs are so many, of the given mean square.
+// startOutput draws the weights and the biases of the last layer. The layer has in inputs, and square is the mean
+// square of each input.
 func (h Network) startOutput(m Model, s rng.Stream, scale *Node, in int, square float64) []*Node {
 	if m.Prior != nil {
 		return []*Node{zeros(s, []int{h.Params * in}), m.centre()(s.Named("b"), 1, h.Params, h.Params)}
@@ -90,8 +93,9 @@ func (h Network) startOutput(m Model, s rng.Stream, scale *Node, in int, square 
 	return []*Node{Reshape(w, s.Runs(), h.Params*in), zeros(s, []int{h.Params})}
 }
 
-// shared is the dimension of a Gaussian vector whose square varies about as much as that of the last hidden layer: all
-// parameters share it. The square of a unit has a variance of 5 times its squared mean after ReLU, and of at most 2
+// shared returns the dimension of a Gaussian vector whose squared norm has about the same relative variance as the
+// squared norm of the last hidden layer, which all parameters share. It returns 0 if this variance is below 1e-3. The
+// square of a unit has a variance of 5 times its squared mean after ReLU, and of at most 2 times its squared mean
 // otherwise.
 func (h Network) shared(gaussian bool) int {
 	variance, unit := 0.0, 2.0
@@ -110,8 +114,8 @@ func (h Network) shared(gaussian bool) int {
 	return max(int(math.Round(2/variance)), 1)
 }
 
-// Init draws the weights of each layer, and sets the biases to zero. It knows no model: a nil InitW is
-// InitGlorotUniform here.
+// Init draws the weights of each layer, and sets the biases to 0. It does not know the model: here a nil InitW means
+// InitGlorotUniform.
 func (h Network) Init(s rng.Stream) []*Node {
 	if h.start != nil {
 		return h.start(s)
@@ -129,9 +133,9 @@ func (h Network) Init(s rng.Stream) []*Node {
 	return nu
 }
 
-// Theta evaluates the network at each index.
+// Theta evaluates the network at each index, and returns [runs, indices, N_theta].
 func (h Network) Theta(nu []*Node, z index.Set) *Node {
-	weights := InsertAxes(Concatenate(nu, 1), 1) // one "model" for all indices: [runs, 1, N_nu]
+	weights := InsertAxes(Concatenate(nu, 1), 1) // the same weights for all indices: [runs, 1, N_nu]
 	out := h.mlp().Outputs(weights, z.Dense())   // [runs, 1, N_theta, n]
 	return Transpose(Squeeze(out, 1), 1, 2)
 }

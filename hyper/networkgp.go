@@ -15,25 +15,28 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// NetworkGP is a network, and the deviations of a Gaussian process about it, for z ~ N(0, I):
+// NetworkGP is a network plus a Gaussian process that describes the deviations from the network, for z ~ N(0, I):
 //
 //	f(x, z) = m(x) + sigma phi(x)^T S z,   S S^T = (I + sigma^2 sum_t w_t phi(x_t) phi(x_t)^T)^-1
 //
-// m is a ReLU network, which alone is trained. phi are the random cosines of [BayesianLinear], and S is the root of a
-// Gaussian posterior's covariance: deviations are as wide as the prior sigma phi(x)^T z before data, and shrink where
-// inputs x_t were seen. A datum has the precision w_t: the curvature of the loss over sigma_w^2, see
-// [Conditioned]. It is an additive prior (section 2.5) in closed form: of the function sigma phi(x)^T z that is drawn
-// with z, what an index would have to learn to cancel is known, so that nothing is trained but the mean. A datum costs
-// one gradient of one network, and n^2 operations for S, for n features.
+// m is a ReLU network; only m is trained. phi are the random cosines of [BayesianLinear]. S is the root of the
+// covariance of a Gaussian posterior: before any data the deviations are the prior's, sigma phi(x)^T z, and they shrink
+// where inputs x_t were seen. w_t is the precision of datum t: the curvature of the loss over sigma_w^2, see
+// [Conditioned].
 //
-// nu is m, [runs, 1, N_theta]. Kept has the root S, float64 [runs, n, n].
+// NetworkGP is an additive prior (section 2.5) in closed form. The prior function sigma phi(x)^T z is drawn with z. A
+// hypermodel would have to learn how to cancel it for each index. Here the part to cancel is known, and only the mean
+// needs training. A datum costs one gradient of one network, and n^2 operations for S, where n is the number of
+// features phi.
+//
+// nu is the parameters of m, [runs, 1, N_theta]. Kept holds the root S, float64 [runs, n, n].
 type NetworkGP struct {
-	Features   int     // of an input
+	Features   int     // number of features of an input
 	Hidden     []int   `help:"hidden widths of the network"`
 	Waves      int     `help:"random cosines that the deviations are made of"`
 	Length     float64 `help:"length scale of the cosines, times the root of the number of features"`
 	PriorScale float64 `help:"standard deviation of the deviations before data, in units of the prior's"`
-	// Truncated is as the Neural Testbed draws networks: InitTruncatedLayers.
+	// Truncated draws the network as the Neural Testbed does, with InitTruncatedLayers.
 	Truncated bool `help:"yes: the network starts with truncated normal weights, as the testbed's; no: Glorot uniform"`
 }
 
@@ -43,18 +46,18 @@ var (
 	_ Conditioned = NetworkGP{}
 )
 
-// NewNetworkGP has the network of the Neural Testbed, and 100 cosines of length scale 1.
+// NewNetworkGP returns a NetworkGP with the network of the Neural Testbed, and 100 cosines of length scale 1.
 func NewNetworkGP(features int) NetworkGP {
 	return NetworkGP{Features: features, Hidden: []int{50, 50}, Waves: 100, Length: 1, PriorScale: 1}
 }
 
-// ForInputs is the belief for inputs of a number of features.
+// ForInputs returns the belief for inputs of the given number of features.
 func (b NetworkGP) ForInputs(features int) Belief {
 	b.Features = features
 	return b
 }
 
-// Validate reports everything that is wrong.
+// Validate reports every invalid field.
 func (b NetworkGP) Validate() error {
 	errs := []error{faults.AtLeast("Features", b.Features, 1), faults.AtLeast("Waves", b.Waves, 1),
 		faults.Positive("Length", b.Length), faults.NotNegative("PriorScale", b.PriorScale)}
@@ -66,7 +69,7 @@ func (b NetworkGP) Validate() error {
 
 func (b NetworkGP) network() base.MLP { return layers(b.Features, b.Hidden, 1) }
 
-// process is the prior of the deviations.
+// process returns the prior of the deviations.
 func (b NetworkGP) process() BayesianLinear {
 	return BayesianLinear{Features: b.Features, Waves: b.Waves, Length: b.Length}
 }
@@ -74,13 +77,13 @@ func (b NetworkGP) process() BayesianLinear {
 func (b NetworkGP) Index() index.Distribution { return b.process().Index() }
 func (b NetworkGP) Inputs() int               { return b.Features }
 
-// NumInvolved is the number of trained parameters: those of the network.
+// NumInvolved returns the number of trained parameters: the parameters of the network.
 func (b NetworkGP) NumInvolved() int { return NumTheta(b.network()) }
 
-// NumKept is the number of entries of the root.
+// NumKept returns the number of entries of the root.
 func (b NetworkGP) NumKept() int { n := b.process().NumTheta(); return n * n }
 
-// Mean is the network, an ensemble of one.
+// Mean returns the network, as an ensemble of one particle.
 func (b NetworkGP) Mean() Belief {
 	net := b.network()
 	init := InitLayers(net)
@@ -90,7 +93,7 @@ func (b NetworkGP) Mean() Belief {
 	return Model{Base: net, Hyper: Ensemble{Particles: 1, Params: NumTheta(net), InitNu: init}}
 }
 
-// Init draws the network and the cosines; scale multiplies the deviations.
+// Init draws the network and the cosines. scale multiplies the deviations; nil means 1.
 func (b NetworkGP) Init(s rng.Stream, scale *Node) Params {
 	p, prior := b.Mean().Init(s, nil), b.process().Init(s.Named("deviations"), scale)
 	p.Fixed = maps.Clone(prior.Fixed)
@@ -99,10 +102,10 @@ func (b NetworkGP) Init(s rng.Stream, scale *Node) Params {
 	return p
 }
 
-// unit is the standard deviation of phi(x)^T z over standardised inputs.
+// unit returns the standard deviation of phi(x)^T z over standardised inputs.
 func (b NetworkGP) unit() float64 { return 1 / math.Sqrt(b.process().UnitVariance()) }
 
-// Keep adds a datum to the root.
+// Keep returns the root after one more datum; see [Conditioned].
 func (b NetworkGP) Keep(p Params, x, precision *Node) map[string]*Node {
 	phi, _ := b.process().Phi(p, x)
 	wide := func(x *Node) *Node { return ConvertDType(x, dtypes.Float64) }
@@ -120,5 +123,5 @@ func (b NetworkGP) Predict(p Params, z index.Set, x *Node) *Node {
 	return Add(mean, Einsum("rip,rnp->rni", phi, theta))
 }
 
-// Capabilities are that data change its deviations in closed form.
+// Capabilities returns the one capability Conditioned.
 func (b NetworkGP) Capabilities() Capabilities { return Capabilities{Conditioned: b} }

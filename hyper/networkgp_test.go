@@ -18,8 +18,9 @@ import (
 
 var smallGP = NetworkGP{Features: 2, Hidden: []int{4, 3}, Waves: 5, Length: 0.8, PriorScale: 1.5}
 
-// Predictions are the formula's, computed one by one from phi: the network's, and sigma phi(x)^T S z, where S S^T is
-// the inverse of I + sigma^2 sum w phi phi^T over five data of which each run has seen other ones, of other precisions.
+// Predictions equal the formula, which the test computes from phi number by number: the network, plus sigma phi(x)^T S
+// z, where S S^T is the inverse of I + sigma^2 sum w phi phi^T over five data. The data and their precisions differ
+// between runs.
 func TestNetworkGP(t *testing.T) {
 	const data, inputs, indices, n = 5, 4, 3, 5 + 2 + 1
 	b := smallGP
@@ -76,7 +77,7 @@ func TestNetworkGP(t *testing.T) {
 	})
 }
 
-// Before data deviations have the variance PriorScale^2 over standardised inputs, on average over cosines, inputs and
+// Before any data, deviations have variance PriorScale^2 over standardised inputs, on average over cosines, inputs and
 // indices.
 func TestNetworkGPVariance(t *testing.T) {
 	const runs = 50
@@ -96,7 +97,7 @@ func TestNetworkGPVariance(t *testing.T) {
 	}
 }
 
-// What is wrong is said, all at once.
+// Validate reports every fault at once.
 func TestNetworkGPValidate(t *testing.T) {
 	for _, b := range []NetworkGP{smallGP, NewNetworkGP(3), NewNetworkGP(3).ForInputs(7).(NetworkGP)} {
 		if err := b.Validate(); err != nil {

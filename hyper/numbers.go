@@ -10,12 +10,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Numbers are the numbers of a value (a world, a learner, a policy) that do not shape the computation, float32 [runs]
-// each, by the names of the value's fields. Runs of one batch may differ in them. nil is for runs that are all alike:
-// each number is then the one in the value.
+// Numbers holds the numbers of a value (a world, a learner, a policy) that do not determine the shape of the
+// computation. The keys are the names of the value's fields, and each number is float32 [runs]. The runs of one batch
+// may have different numbers. nil means that all runs are the same: each number is then the number in the value.
 type Numbers map[string]*Node
 
-// Of returns a number, [runs]: that of the runs of the stream, or the value's own where Numbers do not have it.
+// Of returns a number for each run of the stream, [runs]. It is own, the value's number, if Numbers does not contain
+// the name.
 func (n Numbers) Of(s rng.Stream, name string, own float64) *Node {
 	if x := n[name]; x != nil {
 		return x
@@ -23,7 +24,7 @@ func (n Numbers) Of(s rng.Stream, name string, own float64) *Node {
 	return BroadcastToShape(Const(s.Graph(), float32(own)), shapes.Make(dtypes.Float32, s.Runs()))
 }
 
-// Part returns the numbers whose names begin with a prefix, without it.
+// Part returns the numbers whose names begin with a prefix. It removes the prefix from their names.
 func (n Numbers) Part(prefix string) Numbers {
 	out := Numbers{}
 	for name, x := range n {
@@ -34,8 +35,8 @@ func (n Numbers) Part(prefix string) Numbers {
 	return out
 }
 
-// NumbersOf returns the numbers of a struct, or of what a pointer points to: its exported float64 fields with the tag
-// run:"true", and those of embedded structs and of what embedded interfaces hold.
+// NumbersOf returns the numbers of a struct, or of the struct that a pointer points to: the exported float64 fields
+// with the tag run:"true". It includes the fields of embedded structs, and of the values of embedded interfaces.
 func NumbersOf(value any) map[string]float64 {
 	out := map[string]float64{}
 	var walk func(v reflect.Value)

@@ -10,11 +10,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// OneSparse is the hypermodel of section 5, g_nu(z)_m = softmax_m(Beta nu_m (z_m^2 + Alpha)) with z ~ N(0, I): with
-// large Beta its functions are nearly one-hot. Equal nu make every component as likely as any other, and to lower a
-// nu_m is to rule m out. nu is one node, [runs, N], which starts at ones.
+// OneSparse is the hypermodel of section 5, g_nu(z)_m = softmax_m(Beta nu_m (z_m^2 + Alpha)) with z ~ N(0, I). For a
+// large Beta its functions are nearly one-hot. If all nu_m are equal, all components are equally likely. To lower nu_m
+// is to rule out component m. nu is one node, [runs, N], and starts as ones.
 type OneSparse struct {
-	N     int     // N_theta, and the dimension of the index
+	N     int     // N_theta, which is also the dimension of the index
 	Alpha float64 // 0.01 in the paper
 	Beta  float64 // 10 in the paper
 }
@@ -30,10 +30,10 @@ func (h OneSparse) Index() index.Distribution { return index.Gaussian{N: h.N} }
 func (h OneSparse) NumTheta() int             { return h.N }
 func (h OneSparse) NumInvolved() int          { return h.N }
 
-// Init starts at ones.
+// Init sets every number to 1.
 func (h OneSparse) Init(s rng.Stream) []*Node { return []*Node{AddScalar(zeros(s, []int{h.N}), 1)} }
 
-// Theta is the softmax, [runs, n, N].
+// Theta returns the softmax, [runs, n, N].
 func (h OneSparse) Theta(nu []*Node, z index.Set) *Node {
 	return Softmax(Mul(InsertAxes(MulScalar(nu[0], h.Beta), 1), AddScalar(Square(z.Dense()), h.Alpha)), -1)
 }

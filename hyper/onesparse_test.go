@@ -16,9 +16,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Theta is section 5's formula, g_nu(z)_m proportional to exp(beta nu_m (z_m^2 + alpha)), in double precision, for two
-// runs with a nu and indices of their own, some with exponents of a thousand that do not overflow. Exponents of up to
-// 100 have roundings of 1e-5.
+// Theta equals the formula of section 5, g_nu(z)_m proportional to exp(beta nu_m (z_m^2 + alpha)), in double precision.
+// There are two runs, each with its own nu and indices; some exponents are about a thousand, and do not overflow. For
+// exponents up to 100 roundings are about 1e-5.
 func TestOneSparseTheta(t *testing.T) {
 	const runs, n, components = 2, 50, 5
 	for _, h := range []OneSparse{{components, 0.01, 10}, {components, 0, 0.5}, {components, 3, 2}} {
@@ -52,16 +52,16 @@ func TestOneSparseTheta(t *testing.T) {
 			}
 		}
 	}
-	// z = (10, 3) has exponents 1000.1 and 90.1.
+	// For z = (10, 3) the exponents are 1000.1 and 90.1.
 	out := eval(t, backend.Go, func(in []*Node) []*Node {
 		return []*Node{OneSparse{2, 0.01, 10}.Theta(in[:1], index.Vectors(in[1]))}
 	}, [][]float32{{1, 1}}, [][][]float32{{{10, 3}}})
 	same(t, "large exponents", out[0], []float64{1, 0}, 0)
 }
 
-// nu starts at ones, where all components are alike: each has mean 1/N, within 5 of the standard errors of 20,000
-// indices, and the same second moment. Lowering a nu_m rules its component out: at nu_m = 0 the softmax has exponent 0
-// there, against the largest of beta (z^2 + alpha).
+// nu starts at ones, where all components have the same distribution: each has mean 1/N, within 5 standard errors for
+// 20,000 indices, and the same second moment. To lower nu_m is to rule out component m: at nu_m = 0 its exponent in the
+// softmax is 0, against the largest beta (z^2 + alpha) of the others.
 func TestOneSparseAtTheStart(t *testing.T) {
 	const n, components = 20_000, 8
 	h := OneSparse{N: components, Alpha: 0.01, Beta: 10}
@@ -88,8 +88,8 @@ func TestOneSparseAtTheStart(t *testing.T) {
 			t.Errorf("component %d has mean square %.4f", m, square)
 		}
 	}
-	// Below 1e-3 on average: the sum of exponentials is at least exp(10 z^2) for the largest of seven |z|, the median of
-	// which is about 1.7.
+	// The bound is 1e-3 on average. The sum of exponentials is at least exp(10 z^2) for the largest of seven |z|, whose
+	// median is about 1.7.
 	ruledOut := 0.0
 	for i := range n {
 		ruledOut += out[2][i*components+2] / n
@@ -99,7 +99,7 @@ func TestOneSparseAtTheStart(t *testing.T) {
 	}
 }
 
-// Faults come together; a model also needs a base model as wide as theta.
+// Validate reports all faults together. A model also needs a base model with the length of theta.
 func TestOneSparseValidate(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
@@ -137,8 +137,8 @@ func TestOneSparseValidate(t *testing.T) {
 	}
 }
 
-// By hand: of two components with nu = 1 and z = (1, 0), the first has exp(2)/(exp(2) + 1) = 0.881 of beta = 2 and
-// alpha = 0.
+// Two components, computed by hand: for nu = 1 and z = (1, 0), with beta = 2 and alpha = 0, the first component is
+// exp(2)/(exp(2) + 1) = 0.881.
 func ExampleOneSparse() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {

@@ -14,23 +14,22 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// SharedEnsemble is the neural Ensemble++ (Li et al. 2024): linear members on the features of one network, which they
-// do not train,
+// SharedEnsemble is the neural Ensemble++ (Li et al. 2024): linear members on the features of one network. The members
+// do not train the features:
 //
 //	f(x, zeta) = b^T h(x) + sum_m zeta_m (Scale theta_m + PriorScale theta0_m)^T sg[h(x)]
 //
-// with h the last hidden layer of a ReLU network, sg no gradient, and fixed theta0, whose M numbers for a unit have
-// norm
-// 1. zeta is uniform on the sphere of radius sqrt(M), or N(0, I). nu is the network without an output bias, [runs,
-// N_theta - 1], with b last, and theta, [runs, width, M].
+// h is the last hidden layer of a ReLU network. sg[h] is h, but no gradient flows into it. theta0 is fixed; the M
+// numbers of a unit in theta0 form a vector of norm 1. zeta is uniform on the sphere of radius sqrt(M), or N(0, I). nu
+// is the network without an output bias, [runs, N_theta - 1], which ends with b, and theta, [runs, width, M].
 //
-// Its paper trains it by the mean loss over zeta = +-sqrt(M) e_m, which is train.Axes, on responses with beta zeta^T a
-// added, a uniform on the unit sphere: Perturbation = beta of a learner with sigma_w = 1. Of a quadratic loss cross
-// terms cancel: the network sees the mean loss, and member m with its prior is fitted to beta a_m. The paper's
-// (lambda/2|D|)
-// ||theta||^2 beside squares without a half is train.Decay with sigma_p^2 = 2/lambda.
+// The paper of Ensemble++ trains by the mean loss over zeta = +-sqrt(M) e_m: this is train.Axes. It adds beta zeta^T a
+// to responses, where the vector a is uniform on the unit sphere: this is Perturbation = beta of a learner with
+// sigma_w = 1. For a quadratic loss the cross terms cancel: the network sees the mean loss, and member m with its prior
+// is fitted to beta a_m. The paper regularizes by (lambda/2|D|) ||theta||^2, with squared errors without the factor
+// 1/2: this is train.Decay with sigma_p^2 = 2/lambda.
 type SharedEnsemble struct {
-	Features   int     // of an input
+	Features   int     // number of features of an input
 	Hidden     []int   `help:"hidden widths of the network"`
 	Members    int     `help:"M: linear members on the network's features, and dimension of the index"`
 	Scale      float64 `help:"s: scale of the trained members"`
@@ -40,18 +39,18 @@ type SharedEnsemble struct {
 
 var _ Sized = SharedEnsemble{}
 
-// NewSharedEnsemble has the paper's sizes, and scales of 1.
+// NewSharedEnsemble returns a SharedEnsemble with the sizes of its paper, and scales of 1.
 func NewSharedEnsemble(features int) SharedEnsemble {
 	return SharedEnsemble{Features: features, Hidden: []int{64, 64}, Members: 8, Scale: 1, PriorScale: 1}
 }
 
-// ForInputs is the belief for inputs of a number of features.
+// ForInputs returns the belief for inputs of the given number of features.
 func (b SharedEnsemble) ForInputs(features int) Belief {
 	b.Features = features
 	return b
 }
 
-// Validate reports everything that is wrong.
+// Validate reports every invalid field.
 func (b SharedEnsemble) Validate() error {
 	errs := []error{faults.AtLeast("Features", b.Features, 1), faults.AtLeast("Members", b.Members, 1),
 		faults.NotNegative("Scale", b.Scale), faults.NotNegative("PriorScale", b.PriorScale)}
@@ -63,7 +62,7 @@ func (b SharedEnsemble) Validate() error {
 
 func (b SharedEnsemble) network() base.MLP { return layers(b.Features, b.Hidden, 1) }
 
-// Index is that of zeta, with a uniform on the unit sphere.
+// Index returns the distribution of zeta. The perturbations are uniform on the unit sphere.
 func (b SharedEnsemble) Index() index.Distribution {
 	if b.Gaussian {
 		return index.Gaussian{N: b.Members}
@@ -76,8 +75,7 @@ func (b SharedEnsemble) NumInvolved() int { return NumTheta(b.network()) - 1 + b
 
 func (b SharedEnsemble) width() int { return b.Hidden[len(b.Hidden)-1] }
 
-// Init draws the network, Glorot uniform, theta, Glorot normal, and theta0; scale multiplies the fixed
-// members.
+// Init draws the network (Glorot uniform), theta (Glorot normal) and theta0. scale multiplies theta0; nil means 1.
 func (b SharedEnsemble) Init(s rng.Stream, scale *Node) Params {
 	if scale == nil {
 		scale = Ones(s.Graph(), shapes.Make(dtypes.Float32, s.Runs()))

@@ -10,23 +10,23 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// UnitBase is a base model that knows how wide a distribution of its parameters makes its predictions: a network, whose
-// layers multiply. A model starts from it where it is not told otherwise. Other base models are taken to be as wide as
-// their parameters.
+// UnitBase is a base model that computes which standard deviations of its parameters give its predictions a standard
+// deviation of 1. A network needs this, because its layers multiply. A model uses UnitBase for its default start. Other
+// base models are assumed to predict with the standard deviation of their parameters.
 type UnitBase interface {
 	BaseModel
-	// Deviations returns standard deviations of the parameters, of mean 0, under which predictions have standard
-	// deviation 1 over standardised inputs. shared is the dimension of a Gaussian index that all parameters share, or
-	// 0.
+	// Deviations returns standard deviations of the parameters. If the parameters have mean 0 and these standard
+	// deviations, predictions have standard deviation 1 over standardised inputs. shared is the dimension of a Gaussian
+	// index that all parameters share, or 0.
 	Deviations(shared int) []float64
-	// Output is where the parameters begin that predictions are linear in: to multiply these by sigma_p is to multiply
-	// predictions by it.
+	// Output returns the index of the first parameter of the output layer: predictions are linear in the parameters
+	// from this index on. To multiply these parameters by sigma_p is to multiply predictions by sigma_p.
 	Output() int
 }
 
-// starter is a hypermodel that starts as the model it is part of needs, where its own fields do not say how.
+// starter is a hypermodel whose nil initializers depend on the model that contains it.
 type starter interface {
-	// startIn returns the hypermodel with every initializer given.
+	// startIn returns the hypermodel with every initializer set.
 	startIn(m Model, scale *Node) Hypermodel
 }
 
@@ -38,9 +38,9 @@ func (m Model) initNu(s rng.Stream, scale *Node) []*Node {
 	return m.Hyper.Init(s)
 }
 
-// UnitVariance is the sigma_p^2 under which predictions of a default prior have variance 1 over standardised inputs:
-// 1/Features for a linear base model, whose parameters all have variance sigma_p^2 as the loss has it, and else 1. It
-// is 1 also where the prior's StdDev or InitB is given.
+// UnitVariance returns the sigma_p^2 for which predictions of a default prior have variance 1 over standardised inputs.
+// It is 1/Features for a linear base model, all of whose parameters have variance sigma_p^2, as in the loss. Otherwise
+// it is 1, also if the prior's StdDev or InitB is given.
 func (m Model) UnitVariance() float64 {
 	b, ok := m.Base.(interface{ UnitVariance() float64 })
 	if !ok || !m.linearInTheta() || m.Prior != nil && (m.Prior.StdDev != nil || m.Prior.InitB != nil) {
@@ -49,7 +49,7 @@ func (m Model) UnitVariance() float64 {
 	return b.UnitVariance()
 }
 
-// prior is the additive prior with its defaults.
+// prior returns the additive prior with its defaults set.
 func (m Model) prior() Prior {
 	p, b := *m.Prior, m.Prior.Base
 	if b == nil {
@@ -68,8 +68,8 @@ func (m Model) prior() Prior {
 	return p
 }
 
-// deviations are those of the parameters of a base model whose predictions are to have standard deviation sigma_p,
-// before they are multiplied by sigma_p from parameter output on; nil is all ones.
+// deviations returns the standard deviations of a base model's parameters for predictions of standard deviation 1, and
+// the index of the first parameter that is to be multiplied by sigma_p. A nil d means all ones.
 func (m Model) deviations(b BaseModel, l Layout) (d []float64, output int) {
 	u, ok := b.(UnitBase)
 	if !ok {
@@ -82,8 +82,8 @@ func (m Model) deviations(b BaseModel, l Layout) (d []float64, output int) {
 	return u.Deviations(shared), u.Output()
 }
 
-// normalise makes up for distributions of rows and index that together give the parameters of D B z another variance
-// than D's.
+// normalise divides StdDev by the standard deviation of B z, which depends on the distributions of the rows of B and of
+// the index. The parameters D B z then have the standard deviations that StdDev had before.
 func (p *Prior) normalise(d index.Distribution) {
 	variance := d.Moments().Second
 	if p.Rows != RowsSphere {
@@ -100,9 +100,9 @@ func (p *Prior) normalise(d index.Distribution) {
 	}
 }
 
-// centre draws theta where it begins without a prior of its own: 0, but for the hidden units of a network, which must
-// not be all alike. The network's output layer is 0, so that it predicts 0, and an additive prior is all that is seen
-// before data.
+// centre returns the initializer of a theta that is not itself the prior. It sets theta to 0, except for the hidden
+// units of a network, which must not all be equal. The network's output layer is 0. The network therefore predicts 0,
+// and predictions before any data are the additive prior's.
 func (m Model) centre() Initializer {
 	u, ok := m.Base.(UnitBase)
 	if !ok || m.Prior == nil || m.Prior.Base == nil || u.Output() == 0 {
@@ -113,15 +113,15 @@ func (m Model) centre() Initializer {
 	return initDeviations(d, 0, nil)
 }
 
-// initDeviations draws from N(0, d_i^2) along the last axis; from parameter output on, multiplied by scale, [runs]. nil
-// d is all ones, and nil scale is 1.
+// initDeviations returns an initializer that draws from N(0, d_i^2) along the last axis. From parameter output on,
+// numbers are multiplied by scale, [runs]. A nil d means all ones, and a nil scale means 1.
 func initDeviations(d []float64, output int, scale *Node) Initializer {
 	return func(s rng.Stream, _, _ int, dims ...int) *Node {
 		return widened(s.Normal(dims...), d, output, scale, len(dims))
 	}
 }
 
-// widened multiplies v, [runs, ...], along an axis by d and then, from parameter output on, by scale, [runs].
+// widened multiplies v, [runs, ...], by d along an axis. From parameter output on, it also multiplies by scale, [runs].
 func widened(v *Node, d []float64, output int, scale *Node, axis int) *Node {
 	along := func(x *Node) *Node { // x is [runs or 1, parameters or 1]
 		dims := slices.Repeat([]int{1}, v.Rank())

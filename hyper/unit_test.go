@@ -14,9 +14,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// before returns the standard deviation, over runs, functions and standardised inputs, of what a model predicts before
-// any data, under sigma_p. Calls are small: GoMLX's Go backend can deadlock when matrix products, each large enough to
-// be cut up, run side by side.
+// before returns the standard deviation of a model's predictions before any data, over runs, functions and standardised
+// inputs, for the given sigma_p. Calls are small because GoMLX's Go backend can deadlock if several matrix products,
+// each large enough to be divided, run at the same time.
 func before(t *testing.T, m Model, features int, sigmaP float32) float64 {
 	const runs, functions, inputs, calls = 8, 8, 3, 25
 	b, err := backend.Open(backend.Go)
@@ -46,7 +46,8 @@ func before(t *testing.T, m Model, features int, sigmaP float32) float64 {
 	return math.Sqrt(sum / calls)
 }
 
-// beliefs are a linear hypermodel, an ensemble and a hypernetwork for a base model, with an index of twelve.
+// beliefs returns linear hypermodels, an ensemble and hypernetworks for a base model. The index has 12 numbers, or 12
+// for each group of parameters.
 func beliefs(b BaseModel) map[string]Hypermodel {
 	const n = 12
 	p := NumTheta(b)
@@ -62,9 +63,9 @@ func beliefs(b BaseModel) map[string]Hypermodel {
 	}
 }
 
-// Before any data the predictions of a model with default starts and a default prior have standard deviation sigma_p
-// over standardised inputs, whatever the base model, its depth and width, and the hypermodel; theta of a linear base
-// model has standard deviation sigma_p. Without an additive prior the start alone is as wide.
+// Before any data, the predictions of a model with default starts and a default prior have standard deviation sigma_p
+// over standardised inputs, for every base model, depth, width and hypermodel. theta of a linear base model has
+// standard deviation sigma_p. Without an additive prior, the start alone has the same standard deviations.
 func TestDefaultsBeforeData(t *testing.T) {
 	bases := []struct {
 		name     string
@@ -92,9 +93,9 @@ func TestDefaultsBeforeData(t *testing.T) {
 			}
 			for what, prior := range priors {
 				got := before(t, Model{c.b, h, prior}, c.features, sigmaP) / sigmaP
-				tolerance := 0.1 // of an estimate from 200 runs
+				tolerance := 0.1 // for an estimate from 200 runs
 				if _, ok := h.(Network); ok && prior == nil {
-					tolerance = 0.3 // the hidden units' law is not Gaussian
+					tolerance = 0.3 // the distribution of the hidden units is not Gaussian
 				}
 				if math.Abs(got/c.want-1) > tolerance {
 					t.Errorf("%s, %s, %s: standard deviation %.3f sigma_p before data, want %v", c.name, name, what, got, c.want)

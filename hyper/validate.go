@@ -9,8 +9,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Validate reports every fault of the parts, and every way in which they do not fit together, in a fixed order. A part
-// must be a value, not a pointer to one: what a model can do is told by the types of its parts.
+// Validate reports every fault of the parts, and every way in which the parts do not fit together, in a fixed order. A
+// part must be a value, not a pointer to one, because the types of the parts determine what a model can do.
 func (m Model) Validate() error {
 	parts := []error{validateBase("Base", m.Base)}
 	if err := faults.Value("Hyper", m.Hyper); err != nil {
@@ -30,7 +30,7 @@ func (m Model) Validate() error {
 	return errors.Join(errs...)
 }
 
-// validateFit reports why base model and hypermodel do not go together.
+// validateFit reports why the base model and the hypermodel do not fit together.
 func (m Model) validateFit() error {
 	var errs []error
 	if n := NumTheta(m.Base); n != m.Hyper.NumTheta() {
@@ -54,8 +54,8 @@ func (m Model) validateFit() error {
 	return errors.Join(errs...)
 }
 
-// Validate reports every fault of the prior's parts, and how they do not fit the hypermodel's index p_z, or the Model's
-// base model b.
+// Validate reports every fault of the prior's parts, and every way in which they do not fit the hypermodel's index p_z
+// or the Model's base model b.
 func (p Prior) Validate(b BaseModel, p_z index.Distribution) error {
 	errs := []error{p.Layout.Validate()}
 	if p.Base != nil {
@@ -83,7 +83,8 @@ func (p Prior) Validate(b BaseModel, p_z index.Distribution) error {
 		p.validateDraw(n))...))
 }
 
-// validateDraw reports what B is not drawn with, and an Output that no parameter is.
+// validateDraw reports InitB and Rows that are both given, an Output that has no effect, and an Output that is not the
+// index of one of the n parameters.
 func (p Prior) validateDraw(n int) error {
 	switch {
 	case p.InitB != nil && p.Rows != 0:
@@ -124,7 +125,8 @@ func validateBase(name string, b BaseModel) error {
 
 func validateIndex(d index.Distribution) error { return faults.Prefix("P: ", index.Validate(d)) }
 
-// inputsDiffer compares what two base models take, 0 for arms, where both tell.
+// inputsDiffer returns the number of features of the inputs of two base models, 0 for arms, and whether the numbers
+// differ. differ is false if one of the base models does not know its inputs.
 func inputsDiffer(a, b BaseModel) (x, y int, differ bool) {
 	p, ok := a.(FixedInputs)
 	q, known := b.(FixedInputs)

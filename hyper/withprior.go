@@ -14,14 +14,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// WithPrior adds a belief that is never trained to another: an additive prior (section 2.5) of any kind, such as a
-// network of another shape, a hypernetwork, or a belief of another package. An index identifies a function of each, and
-// their sum is predicted. A [Prior] in a [Model] is the same for D B z, and can be faster.
+// WithPrior adds a belief that is never trained to a belief that is trained. The belief that is never trained is an
+// additive prior (section 2.5) of any kind, such as a network of a different shape, a hypernetwork, or a belief of
+// another package. An index identifies one function of each belief, and the prediction is the sum of the two. A [Prior]
+// in a [Model] does the same for D B z, and can be faster.
 //
-// The trained belief starts as it would alone. To see the prior alone before any data, give it initializers of zeros.
+// The trained belief starts as it would without the prior. If predictions before any data are to be the prior's, give
+// the trained belief initializers of zeros.
 type WithPrior struct {
 	Belief Belief // is trained
-	Prior  Belief // stays as it was drawn; its indices have the distribution of the other's
+	Prior  Belief // is never trained; its indices must have the distribution of Belief's indices
 }
 
 var (
@@ -29,7 +31,7 @@ var (
 	_ Additive = WithPrior{}
 )
 
-// Validate reports what is wrong with the parts, and indices that differ.
+// Validate reports faults of the parts, and different distributions of their indices.
 func (w WithPrior) Validate() error {
 	var errs []error
 	part := func(name string, b Belief) {
@@ -69,7 +71,8 @@ func inputsOf(b Belief) int {
 
 func (w WithPrior) Index() index.Distribution { return w.Belief.Index() }
 
-// prefix begins the names of the prior's parameters in Params.Fixed, and is its stream: one that no belief inside has.
+// prefix returns the beginning of the names of the prior's parameters in Params.Fixed. It is also the name of the
+// prior's stream, which no nested belief uses.
 func (w WithPrior) prefix() string {
 	depth := 1
 	for inner, ok := w.Belief.(WithPrior); ok; inner, ok = inner.Belief.(WithPrior) {
@@ -78,7 +81,7 @@ func (w WithPrior) prefix() string {
 	return fmt.Sprintf("with.%d.", depth)
 }
 
-// Init draws both. The trained belief draws what it would without the prior.
+// Init draws the parameters of both beliefs. The trained belief draws the same parameters as without the prior.
 func (w WithPrior) Init(s rng.Stream, scale *Node) Params {
 	p, prior := w.Belief.Init(s, scale), w.Prior.Init(s.Named(w.prefix()), scale)
 	fixed := map[string]*Node{}
@@ -95,7 +98,7 @@ func (w WithPrior) Init(s rng.Stream, scale *Node) Params {
 	return p
 }
 
-// priorParams are the parameters of the prior among all, each as the function makes it.
+// priorParams returns the parameters of the prior, after it applies each to every node.
 func (w WithPrior) priorParams(p Params, each func(*Node) *Node) Params {
 	prior := Params{Fixed: map[string]*Node{}}
 	for v := p.Fixed[w.prefix()+"0"]; v != nil; v = p.Fixed[w.prefix()+strconv.Itoa(len(prior.Nu))] {
@@ -115,7 +118,8 @@ func (w WithPrior) Predict(p Params, z index.Set, x *Node) *Node {
 	return Add(w.Belief.Predict(p, z, x), w.added(p, z, x, 1))
 }
 
-// FixedPart returns the predictions of the prior, and of a fixed part of the other belief: see [Additive].
+// FixedPart returns the predictions of the prior, plus the fixed part of the trained belief if there is one; see
+// [Additive].
 func (w WithPrior) FixedPart(p Params, z index.Set, x *Node, steps int) *Node {
 	f := w.added(p, z, x, steps)
 	if inner := CapabilitiesOf(w.Belief).Additive; inner != nil {
@@ -124,7 +128,7 @@ func (w WithPrior) FixedPart(p Params, z index.Set, x *Node, steps int) *Node {
 	return f
 }
 
-// added returns the predictions of the prior, as FixedPart has them.
+// added returns the predictions of the prior for several steps, in the shapes of FixedPart.
 func (w WithPrior) added(p Params, z index.Set, x *Node, steps int) *Node {
 	if steps > 1 {
 		z = z.Split(steps)
@@ -133,7 +137,7 @@ func (w WithPrior) added(p Params, z index.Set, x *Node, steps int) *Node {
 	return StopGradient(w.Prior.Predict(prior, z, x))
 }
 
-// repeated makes each run of v, [runs, ...], so many runs one after the other.
+// repeated returns v, [runs, ...], with several copies of each run, one after the other: [runs * times, ...].
 func repeated(v *Node, times int) *Node {
 	if times == 1 {
 		return v
@@ -143,8 +147,9 @@ func repeated(v *Node, times int) *Node {
 	return Reshape(v, append([]int{dims[0] * times}, dims[2:]...)...)
 }
 
-// Capabilities are those of the trained belief, but for its distribution of theta with a prior, which this prior is not
-// in.
+// Capabilities returns the capabilities of the trained belief, and Additive. It removes the capabilities that describe
+// the distribution of theta or of values, because they would not include this prior: Marginals, Conjugate and
+// Predictive.
 func (w WithPrior) Capabilities() Capabilities {
 	c := CapabilitiesOf(w.Belief)
 	c.Additive, c.Marginals, c.Conjugate, c.Predictive = w, nil, nil, nil

@@ -14,8 +14,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// withPriors are a belief with a prior of another kind, one of those with one more prior, and one whose own prior has a
-// prior, with the beliefs that are added.
+// withPriors returns a belief with a prior of another kind, a belief with two priors, and a belief whose prior has a
+// prior. With each it returns the beliefs that are added.
 func withPriors() map[string]struct {
 	WithPrior
 	parts []Belief
@@ -36,7 +36,7 @@ func withPriors() map[string]struct {
 	}
 }
 
-// streams are those of the parts of the beliefs of withPriors.
+// streams returns the streams of the parts of a belief of withPriors.
 func streams(name string, s rng.Stream) []rng.Stream {
 	switch name {
 	case "one":
@@ -48,9 +48,9 @@ func streams(name string, s rng.Stream) []rng.Stream {
 	return []rng.Stream{s, inner, inner.Named("with.1.")}
 }
 
-// Predictions are the sum of those of the parts, each of which draws what it would alone, all with streams of their
-// own; the trained parameters are the belief's. The fixed part is the sum without the trained part, also for several
-// steps at once, and for all of them no gradient flows into priors.
+// Predictions are the sum of the predictions of the parts. Each part draws what it would draw alone, from a separate
+// stream. The trained parameters are the parameters of the trained belief. The fixed part is the sum without the
+// trained part, also for several steps at once. No gradient flows into the priors.
 func TestWithPriorIsTheSum(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x, many := random(r, 2, 5, 2), random(r, 6, 5, 2)
@@ -81,7 +81,7 @@ func TestWithPriorIsTheSum(t *testing.T) {
 			trained := model.Base.Apply(model.Hyper.Theta(p.Nu, z), in[1])
 			out := []*Node{f, sum, Add(w.FixedPart(p, z, in[1], 1), trained), ReduceAllMax(Abs(grads[0])),
 				ReduceAllMax(Abs(grads[len(grads)-1]))}
-			// Steps: the 4 indices of each of 3, at inputs of their own.
+			// Three steps, each with 4 indices and its own inputs.
 			steps := w.FixedPart(p, z, in[2], 3)
 			for i := range 3 {
 				at := func(x *Node) *Node {
@@ -102,7 +102,7 @@ func TestWithPriorIsTheSum(t *testing.T) {
 	}
 }
 
-// The fixed part of every index at once is that of each, in each of the steps.
+// The fixed part at every index at once equals the fixed part at each index, in each step.
 func TestWithPriorAtEveryIndex(t *testing.T) {
 	net := base.MLP{Layers: []int{2, 3, 1}}
 	ensemble := Model{Base: net, Hyper: Ensemble{Particles: 4, Params: 13}}
@@ -124,7 +124,7 @@ func TestWithPriorAtEveryIndex(t *testing.T) {
 	same(t, "second step", out[2], out[3], single)
 }
 
-// It can do what the trained belief can, but for theta's distribution with a prior.
+// A WithPrior has the capabilities of the trained belief, except Marginals, which would not include the prior.
 func TestWithPriorCapabilities(t *testing.T) {
 	arms := base.Tabular{Arms: 3}
 	m := Model{Base: arms, Hyper: Linear{Layout: PerParameter(3, 2), P: index.PerArm{Arms: 3, M: 2}}}
@@ -164,7 +164,7 @@ func TestWithPriorValidate(t *testing.T) {
 	}
 }
 
-// A network whose prior is a hypernetwork: before any data it predicts what the prior does.
+// A network with a hypernetwork as its prior: before any data its predictions are the prior's.
 func ExampleWithPrior() {
 	p, net := index.Gaussian{N: 8}, base.MLP{Layers: []int{4, 20, 1}}
 	b := WithPrior{

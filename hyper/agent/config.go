@@ -13,50 +13,53 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// Config says what an agent is: a learner, and how a service holds it. Learner.Belief must be given, by hand or by
-// [Config.Arms], [Config.Linear] or [Config.Neural]; the rest has defaults.
+// Config describes an agent: a learner, and how a service runs it. Learner.Belief is required; set it directly, or with
+// [Config.Arms], [Config.Linear], [Config.Neural], [Config.Contextual] or [Config.ContextualNeural]. All other fields
+// have defaults.
 type Config struct {
-	// Learner is what learns and explores: the value that experiments take. Its Train.Capacity is at most how many data
-	// are kept, see Replay; Train.Inputs is set to Features. A nil Policy is explore.Thompson{N: 100}: enough functions
-	// for probabilities that are shares.
+	// Learner learns and explores; experiments take the same value. Its Train.Capacity is the largest number of data
+	// that are kept, see Replay. Train.Inputs is set to Features. A nil Policy is explore.Thompson{N: 100}: 100
+	// functions are enough to estimate the probabilities of actions as shares.
 	Learner learner.Learner
-	// Features is the length of an input x. 0 is for arms: an input is then one number, the arm.
+	// Features is the length of an input x. 0 means arms: an input is then one number, the arm.
 	Features int
-	// Encoding makes inputs of a Menu's numbers, as it comes from a service; nil is that a Menu has the inputs
-	// themselves. Features 0 is then the Encoding's Width.
+	// Encoding makes inputs from the numbers of a Menu, as a service sends it. nil means that a Menu already has the
+	// inputs. If Encoding is set and Features is 0, Features becomes the Encoding's Width.
 	Encoding *Encoding
-	// Replay says what is kept of many data, where Train keeps the data; 0 is Growth, the others need a
-	// Train.Capacity.
+	// Replay selects which data are kept when there are many, if Train keeps data. 0 means Growth; the other values
+	// need a Train.Capacity.
 	Replay Replay
-	// Floor is the chance, in (0, 1], that Act takes an action uniformly at random instead of by the Policy: no action
-	// has a probability below Floor over the number of actions. 0 is 0.01, and a negative number none, as in
-	// experiments.
+	// Floor is the probability, in (0, 1], that Act ignores the Policy and takes an action uniformly at random. Every
+	// action therefore has a probability of at least Floor over the number of actions. 0 means 0.01. A negative number
+	// means none, as in experiments.
 	Floor float64
-	// Pending is how many decisions the agent remembers for their feedback: when there are more, the oldest has expired.
-	// Each takes 4 bytes for a feature and 200 more. 0 is 65,536, or with more than 206 features as many as take 64 MiB:
-	// with 785 features 20,092.
+	// Pending is the number of decisions that the agent remembers while they wait for feedback. If there are more, the
+	// oldest decision expires. A decision takes 4 bytes for each feature, and 200 bytes more. 0 means 65,536. With more
+	// than 206 features, 0 means the number of decisions that take 64 MiB: 20,092 with 785 features.
 	Pending int
-	// Expire is the age at which a decision's feedback comes too late; 0 is none.
+	// Expire is the age of a decision at which its feedback is too late. 0 means that decisions do not expire by age.
 	Expire time.Duration
-	// Reward is for decisions without a reward, and with several; zero learns at once from the first.
+	// Reward defines what the agent learns from decisions without a reward, and from decisions with several. With the
+	// zero value the agent learns at once from the first reward.
 	Reward Reward
-	// Forget is how much a reward counts against the next one, above 0.5 and at most 1: n rewards later it counts
-	// Forget^n. 0 is 1: nothing is forgotten. It is for Contextual; other agents forget by a Window of the data (Replay).
+	// Forget is the weight of a reward after the next reward, above 0.5 and at most 1. After n more rewards the weight
+	// is Forget^n. 0 means 1: nothing is forgotten. Forget is for Contextual; other agents forget with a Window of the
+	// data (Replay).
 	Forget float64
-	// Waves is the number of random cosines by which Contextual sees a context; 0 is 200, and None makes rewards a line
-	// in the context. More of them see more detail, and cost more.
+	// Waves is the number of random cosines of the context that Contextual uses. 0 means 200. None means no cosines:
+	// rewards are then a linear function of the context. More cosines can represent more detail, and cost more time.
 	Waves int
-	// CosinesAlone makes Contextual what it was before December 2026: without a line beside the cosines. Files of agents
-	// of that time need it.
+	// CosinesAlone makes Contextual use the cosines without the regression on the context alone, as it did before
+	// December 2026. Files that agents of that time wrote need it.
 	CosinesAlone bool
-	// Change tests whether the world has changed; nil is no test.
+	// Change tests whether the world has changed. nil means no test.
 	Change *Change
-	// Background trains while the agent acts; nil makes Observe train.
+	// Background trains while the agent acts. nil means that Observe trains.
 	Background *Background
 	Seed       uint64
-	Backend    string // as backend.Open; "" is its default
+	Backend    string // a name for backend.Open; "" is its default
 
-	fault error // of what Arms, Linear, Neural or Contextual was asked for
+	fault error // the error in the arguments of Arms, Linear, Neural, Contextual or ContextualNeural
 }
 
 func (c Config) withDefaults() Config {
@@ -82,7 +85,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate joins every fault, in the order of the fields, or is the one fault that others come of.
+// validate returns every fault, in the order of the fields. If c.fault is set, it returns only c.fault, because the
+// other faults would follow from it.
 func (c Config) validate() error {
 	if c.fault != nil {
 		return c.fault
@@ -110,7 +114,7 @@ func (c Config) checkWindow() error {
 	return nil
 }
 
-// None says that there is none of what an option counts, where 0 is its default.
+// None is the value of an option for the number 0, because the value 0 means the option's default.
 const None = -1
 
 // checkContextual reports options of Contextual in the Config of another agent.
@@ -129,7 +133,7 @@ func (c Config) checkContextual() error {
 	return errors.Join(errs...)
 }
 
-// conditioned tells whether the belief keeps what it knows of inputs beside the data.
+// conditioned reports whether the belief stores, in addition to the data, what it learned from their inputs.
 func (c Config) conditioned() bool { return hyper.CapabilitiesOf(c.Learner.Belief).Conditioned != nil }
 
 // checkPending reports a Pending or an Expire that is out of range.
@@ -141,7 +145,7 @@ func (c Config) checkPending() error {
 	return err
 }
 
-// checkFeatures reports Features that are not the inputs of the belief.
+// checkFeatures reports Features that are not the number of inputs of the belief.
 func (c Config) checkFeatures() error {
 	if c.Features < 0 {
 		return faults.AtLeast("Features", c.Features, 0)
@@ -167,7 +171,7 @@ func (c Config) checkFeatures() error {
 	return nil
 }
 
-// numbered is how many arms there are where an input begins with the number of one; elsewhere it is 0.
+// numbered returns the number of arms if an input begins with the number of an arm, and 0 otherwise.
 func (c Config) numbered() int {
 	if e := c.Encoding; e != nil && e.Arms > 0 && e.Code == AsNumber {
 		return e.Arms
@@ -175,7 +179,8 @@ func (c Config) numbered() int {
 	return blocks(c.Learner.Belief)
 }
 
-// blocks is how many blocks a belief knows by their numbers, with which its inputs begin; 0 is none.
+// blocks returns the number of blocks of a belief whose inputs begin with the number of a block, and 0 for other
+// beliefs.
 func blocks(b hyper.Belief) int {
 	if l, ok := b.(hyper.BayesianLinear); ok && l.Numbered {
 		return max(l.Blocks, 1)

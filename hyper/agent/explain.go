@@ -96,7 +96,8 @@ func (a *form) changes(m Menu) []changes {
 	return out
 }
 
-// plainChanges is changes without an Encoding: an action is an input, and an arm is given by its number.
+// plainChanges does what changes does, for an agent without an Encoding: an action is an input, and an arm is given by
+// its number.
 func (a *form) plainChanges(m Menu) (out []changes) {
 	if a.config.Features == 0 {
 		inputs := m.Actions

@@ -7,9 +7,9 @@ import (
 )
 
 // DecideList chooses n different actions of a menu for the places of a list, beginning with the first place. It makes n
-// decisions, each among the actions that the earlier ones left: each has its own ID, and waits for its own reward.
-// Decision.Action is an index into the menu. Probabilities has an entry for each action of the menu; the entry is 0 for
-// actions taken before. If the menu names no arms, both use the numbers of the arms.
+// decisions, each among the actions that the earlier decisions left. Each decision has its own ID, and waits for its
+// own reward. Decision.Action is an index into the menu. Probabilities has an entry for each action of the menu; the
+// entry is 0 for actions taken before. If the menu names no arms, both use the numbers of the arms.
 //
 // The agent does not model that users look at the first place more than at the last. After an error, the decisions made
 // before it remain valid and are returned.

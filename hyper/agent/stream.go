@@ -10,8 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
-// Write writes to a writer, such as a writer to an object store, what Save writes to a file. If Write fails, [Read]
-// refuses the part that was written.
+// Write writes to w the bytes that Save writes to a file. w can be, for example, a writer to an object store. If Write
+// fails, [Read] refuses the part that was written.
 func (a *Agent) Write(w io.Writer) error {
 	err := a.save(func(f file, state []*tensors.Tensor) error { return saved.WriteTo(w, f, state) })
 	if err != nil {

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 )
 
-// Before December 2026 bayesian-linear had no line beside its cosines. An agent that was saved then goes on without: to
-// learn anew what it knows would take its log, which may no longer have everything.
+// Before December 2026, bayesian-linear had no line in addition to its cosines. An agent that was saved then continues
+// without the line. With the line it would have to learn everything again from its log, and the log may no longer have
+// all records.
 
-// asSaved returns a Spec, or that without the line where the agent in the folder is of that time and the Spec does not
-// say whether it wants a line.
+// asSaved returns the Spec of an agent that is about to be loaded. If the saved agent has no line, and the Spec does
+// not set line, it returns the Spec without the line. Otherwise it returns the Spec unchanged.
 func (s *Server) asSaved(spec Spec) Spec {
 	if spec.kind() != bayesian || s.fits(spec) {
 		return spec
@@ -22,7 +23,7 @@ func (s *Server) asSaved(spec Spec) Spec {
 	}
 	set["line"] = json.RawMessage(`"no"`)
 	before := spec
-	before.Set, _ = json.Marshal(set) // of what JSON was read into
+	before.Set, _ = json.Marshal(set) // cannot fail: set was read from JSON
 	if !s.fits(before) {
 		return spec
 	}

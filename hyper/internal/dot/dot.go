@@ -1,8 +1,8 @@
-// Package dot has a dot product whose roundings are the same wherever its vectors lie in memory.
+// Package dot provides a dot product whose roundings do not depend on the addresses of its vectors in memory.
 package dot
 
-// Product is the sum of products, added up in an order of its own: the order of gonum's Dot depends on where vectors lie in
-// memory, and so do its roundings.
+// Product returns the dot product of x and y. It adds up in a fixed order. The order of gonum's Dot, and therefore its
+// rounding, depends on the addresses of the vectors in memory.
 func Product[T float32 | float64](x, y []T) T {
 	var a, b, c, d T
 	y = y[:len(x)]

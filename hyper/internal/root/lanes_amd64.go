@@ -2,10 +2,10 @@ package root
 
 import "golang.org/x/sys/cpu"
 
-// lanes says that the processor has those of AVX.
+// lanes reports whether the processor has AVX.
 var lanes = cpu.X86.HasAVX
 
-// addEight is addEightInGo; out has a multiple of 8 numbers.
+// addEight computes the same as addEightInGo. The length of out must be a multiple of 8.
 func addEight(out, rows []float32, x *[8]float32) {
 	if !lanes {
 		addEightInGo(out, rows, x)
@@ -14,7 +14,7 @@ func addEight(out, rows []float32, x *[8]float32) {
 	addEightRows(&out[0], &rows[:8*len(out)][0], len(out), x)
 }
 
-// addRows is addRowsInGo.
+// addRows computes the same as addRowsInGo.
 func addRows(rows, x, out []float64) {
 	slow := len(x) % 8 // the shortest rows
 	if !lanes {
@@ -34,9 +34,9 @@ func addRows(rows, x, out []float64) {
 	}
 }
 
-// some makes the rows r to r+many-1 of the next root, and goes on with their b.
+// some computes the rows r to r+many-1 of the next root, and updates the entries of b for these rows.
 func (t *Triangle) some(r, many int, c change, next *Triangle, b []float64) {
-	all := (min(r+1, len(c.columns)) - c.first) &^ 3 // columns that all rows have
+	all := (min(r+1, len(c.columns)) - c.first) &^ 3 // number of columns that all rows have
 	if many != 4 || all <= 0 || !lanes {
 		t.moveInGo(r, many, c, next, b)
 		return
@@ -48,7 +48,7 @@ func (t *Triangle) some(r, many int, c change, next *Triangle, b []float64) {
 	moveRows(&t.rows[from], &next.rows[from], r+1, all, &c.columns[c.first], (*[4]float64)(b[r:]))
 }
 
-// narrow is narrowInGo.
+// narrow computes the same as narrowInGo.
 func narrow(to []float32, from []float64) {
 	n := len(from) &^ 3
 	if !lanes {
@@ -60,24 +60,25 @@ func narrow(to []float32, from []float64) {
 	narrowInGo(to[n:], from[n:])
 }
 
-// addEightRows adds to n numbers of out 8 rows of n numbers, each times its x. n is a multiple of 8.
+// addEightRows adds the sum of x[k] times row k to out. rows holds 8 rows of n numbers, and out has n numbers. n must
+// be a multiple of 8.
 //
 //go:noescape
 func addEightRows(out, rows *float32, n int, x *[8]float32)
 
-// addTriangleRows adds to out the first n numbers of 8 rows of a triangle, of which the first has a length of first,
-// each times its x. n is a multiple of 4.
+// addTriangleRows adds x[k] times the first n numbers of row k to out, for 8 rows of a triangle. first is the length of
+// the first row. n must be a multiple of 4.
 //
 //go:noescape
 func addTriangleRows(out, rows *float64, first, n int, x *[8]float64)
 
-// moveRows is Triangle.one of 4 rows of a triangle, of which the first has a length of first, in n columns from the
-// given ones on. n is a multiple of 4.
+// moveRows computes the same as Triangle.one for 4 rows of a triangle, in n columns that begin with c. first is the
+// length of the first row. n must be a multiple of 4.
 //
 //go:noescape
 func moveRows(from, to *float64, first, n int, c *column, b *[4]float64)
 
-// narrowFours rounds n numbers to single precision. n is a multiple of 4.
+// narrowFours rounds n numbers to single precision. n must be a multiple of 4.
 //
 //go:noescape
 func narrowFours(to *float32, from *float64, n int)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The loops in assembly and in Go give the same bits, for every number of rows and of columns that stay as they are.
+// The loops in assembly and the loops in Go give the same bits, for 1 to 69 rows and for different numbers of columns
+// that do not change.
 func TestLanesAreGo(t *testing.T) {
 	if !lanes {
 		t.Skip("the processor has no lanes")
@@ -19,7 +20,7 @@ func TestLanesAreGo(t *testing.T) {
 			for i := range phi {
 				phi[i], x[i] = r.NormFloat64(), float32(r.NormFloat64())
 			}
-			clear(phi[n-min(n, 3*k):]) // leaves these columns as they are, and all of them where n is small
+			clear(phi[n-min(n, 3*k):]) // these columns do not change; for small n no column changes
 			var roots [2]*Triangle
 			var numbers [2][]float64
 			for i, of := range []bool{true, false} {

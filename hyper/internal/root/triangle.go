@@ -10,16 +10,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/dot"
 )
 
-// Triangle is a lower triangular root S of a matrix Q = S S^T, in plain Go. It never changes, but where CopyInto,
-// UpdateInto or ForgetInto is told to write to it, and is safe for concurrent use.
+// Triangle is a lower triangular root S of a matrix Q = S S^T, in plain Go. A Triangle changes only when CopyInto,
+// UpdateInto or ForgetInto write to it. Otherwise it is safe for concurrent use.
 type Triangle struct {
 	n      int
-	rows   []float64 // row r has r+1 numbers; the rows follow each other
-	narrow []float32 // the same in single precision, for Project: see eights
+	rows   []float64 // row r has r+1 numbers; each row follows the previous one
+	narrow []float32 // the same numbers in single precision, for Project; see narrowed
 }
 
-// NewTriangle returns the triangular root of S S^T for any root S [n, n], row after row. Of a triangular S it is S
-// itself; of another it is S times a rotation, by a QR factorisation, in O(n^3).
+// NewTriangle returns the triangular root of S S^T for any root S [n, n], row after row. If S is lower triangular, the
+// result is S itself. Otherwise it is S times a rotation, by a QR factorisation in O(n^3).
 func NewTriangle(n int, s []float64) *Triangle {
 	if !lower(n, s) {
 		s = rotated(n, s)
@@ -32,12 +32,12 @@ func NewTriangle(n int, s []float64) *Triangle {
 	return t
 }
 
-// Empty returns a root to write to.
+// Empty returns a root of size n to write to.
 func Empty(n int) *Triangle {
 	return &Triangle{n: n, rows: make([]float64, n*(n+1)/2), narrow: make([]float32, 64*triangular((n+7)/8))}
 }
 
-// lower reports whether all numbers right of the diagonal are 0.
+// lower reports whether all numbers to the right of the diagonal are 0.
 func lower(n int, s []float64) bool {
 	for r := range n {
 		if slices.ContainsFunc(s[r*n+r+1:(r+1)*n], func(v float64) bool { return v != 0 }) {
@@ -47,7 +47,8 @@ func lower(n int, s []float64) bool {
 	return true
 }
 
-// rotated is a lower triangular S O with a rotation O and a diagonal that is not negative: S^T = O R and S O = R^T.
+// rotated returns a lower triangular S O with a diagonal that is not negative, where O is a rotation: if S^T = O R,
+// then S O is R^T.
 func rotated(n int, s []float64) []float64 {
 	a := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	for r := range n {
@@ -72,7 +73,7 @@ func rotated(n int, s []float64) []float64 {
 // Equal reports whether two roots are the same to the bit.
 func (t *Triangle) Equal(u *Triangle) bool { return slices.Equal(t.rows, u.rows) }
 
-// Write writes S, [n, n] row after row.
+// Write writes S to out, [n, n] row after row.
 func (t *Triangle) Write(out []float64) {
 	clear(out)
 	for r := range t.n {
@@ -80,17 +81,18 @@ func (t *Triangle) Write(out []float64) {
 	}
 }
 
-// row returns a row of S up to the diagonal.
+// row returns row r of S, up to the diagonal.
 func (t *Triangle) row(r int) []float64 {
 	first := r * (r + 1) / 2
 	return t.rows[first : first+r+1 : first+r+1]
 }
 
-// triangular is 1 + 2 + ... + n.
+// triangular returns 1 + 2 + ... + n.
 func triangular(n int) int { return n * (n + 1) / 2 }
 
-// narrowed makes the numbers in single precision. Rows come in eights, all of the length of the longest, with zeros
-// beyond the diagonal and the last row: eights i has 8 rows of 8 (i + 1) numbers.
+// narrowed fills narrow with the numbers in single precision. Rows are in groups of 8. All rows of a group have the
+// length of the longest, with zeros beyond the diagonal and after the last row: group i has 8 rows of 8 (i + 1)
+// numbers.
 func (t *Triangle) narrowed() {
 	for r := range t.n {
 		i := r / 8
@@ -98,7 +100,7 @@ func (t *Triangle) narrowed() {
 	}
 }
 
-// Project writes S^T x to out, both of n numbers.
+// Project writes S^T x to out. Both have n numbers.
 func (t *Triangle) Project(x, out []float32) {
 	var short [1024]float32
 	sums := short[:]
@@ -123,28 +125,28 @@ func (t *Triangle) Square(x []float64) []float64 {
 	return out
 }
 
-// Update is UpdateInto a new root.
+// Update does what UpdateInto does, and returns a new root.
 func (t *Triangle) Update(phi []float64, rho float64) (next *Triangle, gain []float64, ok bool) {
 	next = Empty(t.n)
 	gain, ok = t.UpdateInto(next, phi, rho)
 	return next, gain, ok
 }
 
-// CopyInto makes next, another root of the same size, t.
+// CopyInto copies t to next, another root of the same size.
 func (t *Triangle) CopyInto(next *Triangle) {
 	copy(next.rows, t.rows)
 	copy(next.narrow, t.narrow)
 }
 
-// UpdateInto makes next, a root of the same size or t itself, the root after a datum phi with weight rho, and returns
-// the gain k, as the function Update has them, in one pass over S: Carlson's form of Potter's update, which keeps S
-// triangular (Carlson 1973, "Fast triangular formulation of the square root filter"). With f = S^T phi and a_n =
-// 1/rho, from the last column i to the first
+// UpdateInto adds a datum phi with weight rho to t, and writes the new root to next: a root of the same size, or t
+// itself. It returns the gain k, as the function Update defines it. It reads S once. The method is Carlson's form of
+// Potter's update, which keeps S triangular (Carlson 1973, "Fast triangular formulation of the square root filter").
+// With f = S^T phi and a_n = 1/rho, from the last column i to the first,
 //
 //	a_i = a_(i+1) + f_i^2,   S_i <- sqrt(a_(i+1)/a_i) S_i - f_i / sqrt(a_(i+1) a_i) b,   b <- b + f_i S_i
 //
-// with the column S_i of before in b; at the end k = b / a_0. ok is false where numbers are not finite, and next is
-// then not to be used.
+// where the last step uses the old column S_i. At the end k = b / a_0. ok is false if numbers are not finite; next must
+// then not be used.
 func (t *Triangle) UpdateInto(next *Triangle, phi []float64, rho float64) (gain []float64, ok bool) {
 	f := make([]float64, t.n)
 	addRows(t.rows, phi, f)
@@ -165,10 +167,11 @@ func (t *Triangle) UpdateInto(next *Triangle, phi []float64, rho float64) (gain 
 	return gain, c.gain(gain)
 }
 
-// ForgetInto makes next, another root of the same size, t times a number and then with the data e_j of the coordinates
-// j from one to before another, each of weight rho: it returns their gains, [coordinates][n]. They are what UpdateInto
-// gives for one after the other. It passes once over S for all of them: rows change independently of each other, but
-// for f of e_j, which is row j.
+// ForgetInto multiplies t by a number, and then adds the data e_j for the coordinates j = from, ..., to-1, each with
+// weight rho. It writes the new root to next, another root of the same size, and returns the gains, [coordinates][n].
+// The result is the same as from one UpdateInto after the other. ForgetInto reads S once for all data, because a row
+// changes independently of the other rows, except for f of e_j, which is row j. ok is false if numbers are not finite;
+// next must then not be used.
 func (t *Triangle) ForgetInto(next *Triangle, by float64, from, to int, rho float64) (gains [][]float64, ok bool) {
 	for i, v := range t.rows {
 		next.rows[i] = by * v
@@ -187,7 +190,7 @@ func (t *Triangle) ForgetInto(next *Triangle, by float64, from, to int, rho floa
 			if changes[i], ok = changeBy(next.row(from+i), rho); !ok {
 				return nil, false
 			}
-			for k := range many { // row by row, as the next of them makes the next change
+			for k := range many { // row by row, because row k+1 of them determines the next change
 				next.some(r+k, 1, changes[i], next, gains[i])
 			}
 		}
@@ -208,18 +211,18 @@ func (t *Triangle) ForgetInto(next *Triangle, by float64, from, to int, rho floa
 	return gains, ok
 }
 
-// change is what a datum makes of a root: the columns before the first, and those after the last of columns, stay as
-// they are.
+// change describes the effect of a datum on a root. The columns before first, and the columns after the last one in
+// columns, do not change.
 type change struct {
 	columns []column
 	first   int
 	a       float64 // a_0
 }
 
-// column is what a column is multiplied by.
+// column holds the factors for one column.
 type column struct{ f, keep, take float64 }
 
-// changeBy is the change by a datum whose S^T phi begins with f and ends with zeros. ok is false where it is not
+// changeBy returns the change by a datum for which S^T phi is f followed by zeros. ok is false if the change is not
 // finite.
 func changeBy(f []float64, rho float64) (c change, ok bool) {
 	for len(f) > 0 && f[len(f)-1] == 0 {
@@ -240,7 +243,7 @@ func changeBy(f []float64, rho float64) (c change, ok bool) {
 	return c, true
 }
 
-// gain makes the gain of b; it returns false where it is not finite.
+// gain converts b to the gain, in place. It returns false if the gain is not finite.
 func (c change) gain(b []float64) (ok bool) {
 	ok = true
 	for i := range b {
@@ -250,12 +253,12 @@ func (c change) gain(b []float64) (ok bool) {
 	return ok
 }
 
-// one makes row r of the next root, from its last column down to one, and goes on with b.
+// one computes row r of the next root, from its last column to column down, and updates b.
 func (t *Triangle) one(r, down int, c change, next *Triangle, b *float64) {
 	row, to, sum := t.row(r), next.row(r), *b
 	for i := min(r+1, len(c.columns)) - 1; i >= down; i-- {
 		own, s := c.columns[i], row[i]
-		to[i] = float64(own.keep*s) - float64(own.take*sum) // the conversions forbid a single rounding
+		to[i] = float64(own.keep*s) - float64(own.take*sum) // the conversions prevent a single rounding
 		sum += float64(own.f * s)
 	}
 	*b = sum

@@ -22,7 +22,7 @@ func identity(n int) []float64 {
 	return s
 }
 
-// square is S S^T.
+// square returns S S^T.
 func square(n int, s []float64) []float64 {
 	out := make([]float64, n*n)
 	for i := range n {
@@ -48,7 +48,8 @@ func farthest(x, y []float64) (most float64) {
 	return most
 }
 
-// A triangle that learns data has the Q and the gains of the graph's root that learns the same, and is triangular.
+// A triangle that learns data has the same Q and the same gains as the root of the function Update, and remains
+// triangular.
 func TestTriangleIsUpdate(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 21} {
 		r := rand.New(rand.NewPCG(uint64(n), 1))
@@ -84,7 +85,7 @@ func TestTriangleIsUpdate(t *testing.T) {
 	}
 }
 
-// Project is S^T x, and Update leaves what it updates as it is.
+// Project returns S^T x, and Update does not change the triangle that it updates.
 func TestProject(t *testing.T) {
 	const n = 6
 	r := rand.New(rand.NewPCG(2, 3))
@@ -113,7 +114,8 @@ func TestProject(t *testing.T) {
 	}
 }
 
-// ForgetInto is a scaling and an update by each of some coordinates, to the bit, of any of them.
+// ForgetInto equals, to the bit, a scaling followed by an update for each of the coordinates, for different ranges of
+// coordinates.
 func TestForgetIsUpdates(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for n := 1; n < 40; n++ {
@@ -153,14 +155,14 @@ func TestForgetIsUpdates(t *testing.T) {
 	}
 }
 
-// What is not finite is said.
+// An update that is not finite is reported.
 func TestUpdateNotFinite(t *testing.T) {
 	if _, _, ok := NewTriangle(2, identity(2)).Update([]float64{1e200, 1}, 1); ok {
 		t.Error("the square of 1e200 is not finite")
 	}
 }
 
-// What a datum costs a block of n parameters, and a decision.
+// BenchmarkTriangle measures the time of a datum and of a decision for a block of n parameters.
 func BenchmarkTriangle(b *testing.B) {
 	for _, n := range []int{221, 251, 985} {
 		own, next := NewTriangle(n, identity(n)), Empty(n)
@@ -174,7 +176,7 @@ func BenchmarkTriangle(b *testing.B) {
 				own, next = next, own
 			}
 		})
-		b.Run(fmt.Sprintf("forget/%d", n), func(b *testing.B) { // of a tenth of the coordinates
+		b.Run(fmt.Sprintf("forget/%d", n), func(b *testing.B) { // a tenth of the coordinates
 			i := 0
 			for b.Loop() {
 				own.ForgetInto(next, 1.001, i*n/10, (i+1)*n/10, 0.02)

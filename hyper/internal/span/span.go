@@ -1,14 +1,14 @@
-// Package span is about numbers that follow each other in parts.
+// Package span divides an axis into consecutive parts.
 package span
 
 import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Span is where the numbers of a part are: from one, and up to before another.
+// Span is the range of indices of a part: From is the first index, and To is one more than the last index.
 type Span struct{ From, To int }
 
-// Of are those of parts that follow each other, by their sizes.
+// Of returns the spans of consecutive parts of the given sizes.
 func Of(sizes []int) []Span {
 	out := make([]Span, len(sizes))
 	at := 0
@@ -19,10 +19,10 @@ func Of(sizes []int) []Span {
 	return out
 }
 
-// Size is how many numbers there are.
+// Size returns the number of indices.
 func (s Span) Size() int { return s.To - s.From }
 
-// In is the part of the last axis of x.
+// In returns the part of the last axis of x.
 func (s Span) In(x *Node) *Node {
 	axes := make([]SliceAxisSpec, x.Rank())
 	for i := range axes {

@@ -1,4 +1,4 @@
-// Package strict reads JSON that a person or another program wrote, and takes nothing that it would lose.
+// Package strict reads JSON that a person or another program wrote. It refuses JSON from which it would lose something.
 package strict
 
 import (
@@ -15,17 +15,18 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// options read as encoding/json does, but for what it would lose.
+// options make the decoder read as encoding/json does, but refuse what encoding/json would lose.
 var options = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false),
 	json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false))
 
-// JSON decodes one value. Errors are a field that the target lacks, a key that is there twice in an object, a value of
-// another type, a text that is not UTF-8, and anything after the value. They name the place, as actions[2].id. A number
-// that the target cannot hold is strconv.ErrRange, a text without a value io.EOF, one that is cut off
-// io.ErrUnexpectedEOF. Keys of a struct that differ in case alone are one key.
+// JSON decodes one value. It returns an error for a field that the target does not have, a duplicate key in an object,
+// a value of the wrong type, text that is not UTF-8, and anything after the value. The error names the place, such as
+// actions[2].id. With errors.Is, the error is strconv.ErrRange for a number that the target cannot hold, io.EOF for a
+// text without a value, and io.ErrUnexpectedEOF for a text that is cut off. Keys of a struct that differ only in case
+// are the same key.
 func JSON(text []byte, target any) error { return read(text, target) }
 
-// WithoutNull is JSON for a text in which nothing is null.
+// WithoutNull does what JSON does, and refuses null at any depth.
 func WithoutNull(text []byte, target any) error {
 	return read(text, target, json.WithUnmarshalers(refuseNull))
 }
@@ -43,10 +44,10 @@ var refuseNull = json.UnmarshalFromFunc(func(d *jsontext.Decoder, _ any) error {
 	if d.PeekKind() == jsontext.KindNull {
 		return errNull
 	}
-	return errors.ErrUnsupported // by this function: the next one reads the value
+	return errors.ErrUnsupported // not decoded by this function: the next one reads the value
 })
 
-// inWords says in JSON's words what is wrong, and where.
+// inWords converts an error of the decoder to an error that says, in the words of JSON, what is wrong and where.
 func inWords(err error) error {
 	var syntax *jsontext.SyntacticError
 	var value *json.SemanticError
@@ -86,7 +87,7 @@ func ofValue(e *json.SemanticError) error {
 	return fmt.Errorf("%s must be %s, got %s", at, nameOf(e.GoType), got(e))
 }
 
-// place is a JSON pointer as it is written in JavaScript: actions[2].id.
+// place returns a JSON pointer in the notation of JavaScript, such as actions[2].id.
 func place(p jsontext.Pointer) string {
 	var out strings.Builder
 	for token := range p.Tokens() {
@@ -105,7 +106,7 @@ func place(p jsontext.Pointer) string {
 	return fmt.Sprintf("%.200s", out.String())
 }
 
-// nameOf is what JSON calls the values of a type.
+// nameOf returns the JSON name for the values of a Go type.
 func nameOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -126,7 +127,7 @@ func nameOf(t reflect.Type) string {
 	return "an object"
 }
 
-// got is what there is in place of a value: a number itself, or the kind of another one.
+// got describes the JSON value that was found: a number itself, or the kind of another value.
 func got(e *json.SemanticError) string {
 	switch e.JSONKind {
 	case jsontext.KindNumber:

@@ -13,7 +13,7 @@ type target struct {
 	Inner  []struct{ A int }  `json:"inner"`
 }
 
-// What is whole is taken, also keys that differ in case and keys of one name in two objects.
+// JSON accepts valid text, also with keys that differ in case, and with the same key in two objects.
 func TestJSON(t *testing.T) {
 	var v target
 	err := JSON([]byte(` {"seed": 18446744073709551615, "values": {"age": 1, "Age": 2}, "inner": [{"a": 1}, {"a": 2}]} `), &v)
@@ -22,7 +22,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Keys of a struct that differ in case alone are one key.
+// Keys of a struct that differ only in case are the same key.
 func TestJSONFoldsCase(t *testing.T) {
 	if err := JSON([]byte(`{"seed": 1, "Seed": 2}`), new(target)); err == nil ||
 		!strings.Contains(err.Error(), `key "Seed" is there twice`) {
@@ -34,7 +34,7 @@ func TestJSONFoldsCase(t *testing.T) {
 	}
 }
 
-// What would be lost is an error.
+// JSON returns an error for everything that would be lost.
 func TestJSONLosesNothing(t *testing.T) {
 	long := strings.Repeat("long ", 50)
 	for text, want := range map[string]string{
@@ -73,7 +73,7 @@ func TestJSONLosesNothing(t *testing.T) {
 	}
 }
 
-// Null is nothing where a type has it, and refused WithoutNull at any depth.
+// JSON accepts null for types that have it. WithoutNull refuses null at any depth.
 func TestWithoutNull(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"values": null}`:         "values must not be null: give a value, or leave it out",

@@ -8,11 +8,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// NotOnGPU is why a test of batches is left out on a GPU.
+// NotOnGPU is the reason for skipping a test of batches on a GPU.
 const NotOnGPU = "on a GPU roundings depend on the size of a batch"
 
-// Each runs f on Go's backend, on XLA's for CPUs where its plugin is found, and on $HYPER_BACKEND, if that is another,
-// found or not: `HYPER_BACKEND=xla:cuda go test ./hyper/...` tests on a GPU, too.
+// Each runs f on the Go backend, on the XLA backend for CPUs if its plugin is found, and on the backend $HYPER_BACKEND
+// if that is a different one, whether or not its plugin is found. `HYPER_BACKEND=xla:cuda go test ./hyper/...`
+// therefore also tests on a GPU.
 func Each(t *testing.T, f func(t *testing.T, name string)) {
 	names := []string{backend.Go, backend.XLACPU}
 	if name := backend.Default(); !slices.Contains(names, name) {
