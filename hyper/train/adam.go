@@ -10,7 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Adam is that of Kingma and Ba (2015), by GoMLX; with a WeightDecay it is AdamW (Loshchilov and Hutter 2019).
+// Adam is the optimizer of Kingma and Ba (2015), computed by GoMLX. With a WeightDecay it is AdamW (Loshchilov and
+// Hutter 2019).
 type Adam struct {
 	Beta1       float64 `help:"decay of the mean of gradients; 0 is 0.9"`
 	Beta2       float64 `help:"decay of the mean square of gradients; 0 is 0.999"`
@@ -18,10 +19,11 @@ type Adam struct {
 	WeightDecay float64 `help:"share of each parameter that a step of size 1 takes away"`
 }
 
-// Adamax is [Adam] by the largest gradient instead of the mean square (Kingma and Ba 2015), by GoMLX.
+// Adamax is [Adam] with the largest gradient in the place of the root mean square (Kingma and Ba 2015), computed by
+// GoMLX.
 type Adamax Adam
 
-// RMSProp is [Adam] without the mean of the gradients, by GoMLX; Beta1 is not read.
+// RMSProp is [Adam] without the mean of the gradients, computed by GoMLX. Beta1 is not read.
 type RMSProp Adam
 
 var _ = []Optimizer{Adam{}, Adamax{}, RMSProp{}}
@@ -47,7 +49,7 @@ func (o RMSProp) Update(state, nu, grads []*Node, step *Node) (newState, newNu [
 	return Adam(o).of(optimizer.RMSProp()).Update(state, nu, grads, step)
 }
 
-// of is a GoMLX optimizer with the settings.
+// of returns a GoMLX optimizer with the settings.
 func (o Adam) of(c *optimizer.AdamConfig) FromGoMLX {
 	or := func(x, otherwise float64) float64 {
 		if x == 0 {

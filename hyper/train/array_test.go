@@ -14,7 +14,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// array is a tensor in plain Go and double precision, row-major. Those of tests hold numbers that single precision has.
+// array is a tensor in plain Go and double precision, row-major. The arrays of tests hold numbers that single precision
+// represents exactly.
 type array struct {
 	dims []int
 	v    []float64
@@ -46,7 +47,7 @@ func randomInts(r *rand.Rand, bound int, dims ...int) array {
 	return a
 }
 
-// at is the number at the given position.
+// at returns the number at the given position.
 func (a array) at(position ...int) float64 { return a.v[a.offset(position)] }
 
 func (a array) offset(position []int) int {
@@ -63,7 +64,7 @@ func (a array) offset(position []int) int {
 	return at
 }
 
-// sub is the part of a at the given first positions; it shares memory.
+// sub returns the part of a at the given first positions. The part shares memory with a.
 func (a array) sub(position ...int) array {
 	rest := a.dims[len(position):]
 	n := 1
@@ -74,12 +75,12 @@ func (a array) sub(position ...int) array {
 	return array{rest, a.v[at : at+n]}
 }
 
-// dense is a matrix's copy.
+// dense returns a copy of a matrix.
 func (a array) dense() *mat.Dense {
 	return mat.NewDense(a.dims[0], a.dims[1], append([]float64(nil), a.v...))
 }
 
-// vec is a vector's copy.
+// vec returns a copy of a vector.
 func (a array) vec() *mat.VecDense { return mat.NewVecDense(len(a.v), append([]float64(nil), a.v...)) }
 
 func (a array) float32s() *tensors.Tensor {
@@ -98,7 +99,7 @@ func (a array) int32s() *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(out, a.dims...)
 }
 
-// arrayOf reads a tensor.
+// arrayOf returns the numbers of a tensor.
 func arrayOf(t *tensors.Tensor) array {
 	a := newArray(t.Shape().Dimensions...)
 	switch t.DType() {
@@ -117,7 +118,7 @@ func arrayOf(t *tensors.Tensor) array {
 	return a
 }
 
-// names of the backends of this machine: Go's always.
+// backends returns the names of the backends of this machine. Go's backend is always available.
 func backends() []string {
 	if backend.HasXLA && backend.PluginPath("cpu") != "" {
 		return []string{backend.Go, backend.XLACPU}
@@ -125,8 +126,9 @@ func backends() []string {
 	return []string{backend.Go}
 }
 
-// sometimesXLA is backends for the i-th of many cases: XLA takes half a second to compile one, so it gets one in six.
-// The graphs are the same; what a backend does with their operations is the business of GoMLX's tests.
+// sometimesXLA returns the backends for the i-th of many cases. XLA takes half a second to compile a case, so XLA gets
+// one case in six. The graphs are the same on all backends; GoMLX's tests check what a backend does with their
+// operations.
 func sometimesXLA(i int) []string {
 	if i%6 != 0 {
 		return []string{backend.Go}
@@ -165,7 +167,7 @@ func compiled(t testing.TB, name string, fn func(in []*Node) []*Node) func(args 
 	}
 }
 
-// near reports entries of got that differ from want by more than tolerance * (1 + the largest |want|).
+// near reports the entries of got that differ from want by more than tolerance * (1 + the largest |want|).
 func near(t testing.TB, what string, got, want []float64, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {

@@ -10,7 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
-// autodiff is the gradient of the loss by automatic differentiation. It works for every belief.
+// autodiff is the way that computes the gradient of the loss by automatic differentiation. It works for every belief.
 type autodiff struct{ minibatches }
 
 func newAutodiff(p problem) route { return autodiff{minibatches{p}} }
@@ -20,15 +20,15 @@ func (w autodiff) gradient(state State, d *draws, i loop.Index, size *Node, r Ra
 	return Gradient(ReduceAllSum(w.objective(at, d.data.step(i, w.Batch), d.indices(i), size, r)), at.Nu...)
 }
 
-// Objective is the paper's L~(nu, D~, Z~) of section 2.1 for each run, [runs]:
+// Objective returns the paper's L~(nu, D~, Z~) of section 2.1 for each run, [runs]:
 //
 //	1/|Z~| sum_z [ 1/sigma_w^2 |D|/|D~| sum_(x,y,a) loss(f_{g_nu(z)}(x), y + sigma_w a^T z)
 //	               + 1/(2 sigma_p^2) ||g_nu(z) - g_nu0(z)||^2 ]
 //
-// with each datum counted by its weight for z, and with another second line for another regularizer: with KL it is
-// minus the evidence lower bound of Bayes by Backprop (Blundell et al. 2015), up to a constant. size is |D|, a float32
-// scalar; |D~| is the number of data in the batch. With PerDatum Z~ has an index for each datum, which sees that alone,
-// and the second line is the mean over the first Config.Indices.
+// Each datum counts by its weight for z. The second line is for the regularizer Anchor; other regularizers have another
+// one. With KL, L~ is minus the evidence lower bound of Bayes by Backprop (Blundell et al. 2015), up to a constant.
+// size is |D|, a float32 scalar; |D~| is the number of data in the batch. With PerDatum, Z~ has one index for each
+// datum, each datum sees only its own index, and the second line is the mean over the first Config.Indices indices.
 func (t Trainer) Objective(at hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
 	return t.problem().objective(at, data, z, size, r)
 }
@@ -46,14 +46,14 @@ func (p problem) objective(at hyper.Params, data Batch, z index.Set, size *Node,
 	return Add(Mul(Div(weight, r.NoiseVar), misfit), p.regularizer(at, z, r))
 }
 
-// misfit is the mean over indices of the sum over the data, [runs].
+// misfit returns the sum over the data of the loss, averaged over the indices, [runs].
 func (p problem) misfit(at hyper.Params, data Batch, z index.Set, r Rates) *Node {
 	f, y := p.belief.Predict(at, z, data.X), p.perturbed(data, z, r.Perturbation)
 	return ReduceMean(ReduceSum(weighted(p.Loss.Value(f, y), p.ofData(data, z)), 2), 1)
 }
 
-// misfitOfEach is the sum over the data, of which each sees an index of its own, [runs]. To a belief that does not
-// predict each by its own a datum is a run.
+// misfitOfEach returns the sum over the data of the loss, where each datum has its own index, [runs]. If the belief
+// cannot predict each datum by the datum's own index, each datum becomes a run.
 func (p problem) misfitOfEach(at hyper.Params, data Batch, z index.Set, r Rates) *Node {
 	runs, n := data.Y.Shape().Dim(0), data.Y.Shape().Dim(1)
 	one := data.split(n)
@@ -73,7 +73,7 @@ func (p problem) misfitOfEach(at hyper.Params, data Batch, z index.Set, r Rates)
 	return ReduceSum(loss, 1)
 }
 
-// repeated are parameters with each run n times.
+// repeated returns parameters with each run repeated n times.
 func repeated(at hyper.Params, n int) hyper.Params {
 	out := hyper.Params{Fixed: map[string]*Node{}}
 	for i := range at.Nu {
@@ -85,7 +85,7 @@ func repeated(at hyper.Params, n int) hyper.Params {
 	return out
 }
 
-// repeat makes x [runs, ...] into [runs * n, ...].
+// repeat returns x [runs, ...] with each run repeated n times, [runs * n, ...].
 func repeat(x *Node, n int) *Node {
 	dims := slices.Clone(x.Shape().Dimensions)
 	x = BroadcastToDims(InsertAxes(x, 1), slices.Insert(slices.Clone(dims), 1, n)...)

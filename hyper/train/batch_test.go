@@ -15,8 +15,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/row"
 )
 
-// A batch of runs learns what each run learns alone, from its seed: exactly on the Go backend, to rounding on XLA,
-// whose sums may be ordered by shape.
+// A run in a batch learns what it learns alone from the same seed. On the Go backend the results are equal; on XLA they
+// are equal to rounding, because the shape may change the order of sums.
 func TestABatchOfRunsIsTheRunsAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 11))
 	const data = 5
@@ -67,7 +67,7 @@ func TestABatchOfRunsIsTheRunsAlone(t *testing.T) {
 	}
 }
 
-// gatherColumns takes, for each step of each run, the entries in the step's rows and columns.
+// gatherColumns takes the entries in the rows and columns of each step, for each run.
 func TestGatherColumns(t *testing.T) {
 	const runs, rows, columns, steps, n, k = 2, 5, 4, 3, 2, 2
 	r := rand.New(rand.NewPCG(3, 4))
@@ -89,7 +89,7 @@ func TestGatherColumns(t *testing.T) {
 	}
 }
 
-// collapse, which takes wide perturbations block by block, gives the statistics of the step's whole minibatch.
+// collapse takes wide perturbations block by block. It gives the statistics of the whole minibatch of the step.
 func TestCollapseInBlocks(t *testing.T) {
 	const runs, capacity, arms, steps, batch, width = 2, 7, 3, 2, 301, 900 // three blocks of 300
 	if n := blocksOf(width, batch); n != 3 {

@@ -18,7 +18,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// logisticData are n responses of logistic regression with theta = (0.5, -1), of inputs N(0, I).
+// logisticData returns n responses of a logistic regression with theta = (0.5, -1) and inputs N(0, I).
 func logisticData(n int) (x, y array) {
 	r := rand.New(rand.NewPCG(41, 42))
 	x, y = randomArray(r, 1, 1, n, 2), newArray(1, n)
@@ -31,7 +31,7 @@ func logisticData(n int) (x, y array) {
 	return x, y
 }
 
-const logisticPrior = 4 // sigma_p^2 of theta
+const logisticPrior = 4 // sigma_p^2 in the prior of theta
 
 // metropolis draws theta from the posterior by a random walk: [2][steps].
 func metropolis(x, y array, steps int) (theta [2][]float64) {
@@ -57,8 +57,8 @@ func metropolis(x, y array, steps int) (theta [2][]float64) {
 	return theta
 }
 
-// anchoredParticles are the minimisers of the loss of particles that are anchored to draws of the prior:
-// [2][particles]. Each step is on all data.
+// anchoredParticles returns the minimisers of the loss for particles that are anchored to draws of the prior,
+// [2][particles]. Each step uses all data.
 func anchoredParticles(t *testing.T, x, y array, particles int, weights Weights,
 	perturbation float32) (theta [2][]float64) {
 	t.Helper()
@@ -103,7 +103,7 @@ func anchoredParticles(t *testing.T, x, y array, particles int, weights Weights,
 		}
 	}
 	still := 1e-5
-	if perturbation == 1 { // responses far outside [0, 1] make flat losses
+	if perturbation == 1 { // with responses far outside [0, 1] the losses are flat
 		still = 0.01
 	}
 	if !(moved < still) {
@@ -115,17 +115,18 @@ func anchoredParticles(t *testing.T, x, y array, particles int, weights Weights,
 	return theta
 }
 
-// Particles anchored to draws of the prior, each with weights of its own, approximate the posterior of logistic
-// regression with 200 data, here by a long Markov chain. The bootstrap is not exact: its mean is off by O(1/n), which
-// with 2,000 particles was measured as 0.006 at most, where the posterior's standard deviations are 0.15. Deviations of
-// the bootstrap were off by 4% (Exponential) and 13% (Bernoulli, whose particles see half of the data); 800 particles
-// have them to 3% and more, with heavy tails: here 8% and 24%. So means must agree within 4 standard errors of the
-// particles and of the chain, some 0.022 together, and deviations within 30%.
+// Particles approximate the posterior of logistic regression if they are anchored to draws of the prior and each
+// particle has its own weights. The test has 200 data and takes the posterior from a long Markov chain. The bootstrap
+// is not exact: its mean is off by O(1/n). With 2,000 particles the error was measured as 0.006 at most, while the
+// posterior's standard deviations are 0.15. The deviations of the bootstrap were off by 4% (Exponential) and 13%
+// (Bernoulli, where a particle sees half of the data). With 800 particles the deviations have an error of 3% and more,
+// with heavy tails: here 8% and 24%. The test therefore requires that means agree within 4 standard errors of the
+// particles and of the chain, about 0.022 together, and deviations within 30%.
 //
-// Perturbations of the paper's size, sigma_w = 1, are not the noise of such responses: their variance is p (1 - p), at
-// most 1/4. With the mean square root of it, 0.4, perturbed responses do as well as weights; with 1 the functions are
-// spread three times too widely, and their mean was off by a third to a half of the posterior's deviation (0.055 and
-// 0.085, of 2,000 particles).
+// Perturbations of the paper's size, sigma_w = 1, do not match the noise of such responses: the variance of the noise
+// is p (1 - p), at most 1/4. With the root of the mean of this variance, 0.4, perturbed responses do as well as
+// weights. With 1 the functions spread three times too widely, and their mean was off by a third to a half of the
+// posterior's deviation (0.055 and 0.085, with 2,000 particles).
 func TestBayesianLogisticRegression(t *testing.T) {
 	const n, particles, steps = 200, 800, 200_000
 	x, y := logisticData(n)
@@ -139,7 +140,7 @@ func TestBayesianLogisticRegression(t *testing.T) {
 		}
 		se[i] = stat.StdDev(batches, nil) / math.Sqrt(20)
 		halves := stat.Mean(c[:steps/2], nil) - stat.Mean(c[steps/2:], nil)
-		if se[i] > 0.03*sd[i] || math.Abs(halves) > 4*2*se[i] { // each half has sqrt(2) of the error
+		if se[i] > 0.03*sd[i] || math.Abs(halves) > 4*2*se[i] { // the error of each half is sqrt(2) times as large
 			t.Fatalf("the chain has not mixed: mean %.4f +- %.4f, halves differ by %.4f", mean[i], se[i], halves)
 		}
 	}

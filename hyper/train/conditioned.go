@@ -7,21 +7,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
-// Curved is a [Loss] that knows how curved it is, which beliefs that are hyper.Conditioned ask for.
+// Curved is a [Loss] with a known curvature. Beliefs that are hyper.Conditioned need the curvature.
 type Curved interface {
 	Loss
-	// Curvature is the largest second derivative of Value with respect to f. That of a loss that is not Curved is taken
-	// for 1.
+	// Curvature returns the largest second derivative of Value with respect to f. For a loss that is not Curved, 1 is
+	// taken.
 	Curvature() float64
 }
 
-// Curvature of Gaussian is 1.
+// Curvature returns 1.
 func (Gaussian) Curvature() float64 { return 1 }
 
-// Curvature of LogisticLoss is 1/4, that of even odds.
+// Curvature returns 1/4, the curvature at even odds.
 func (LogisticLoss) Curvature() float64 { return 0.25 }
 
-// precision is that of a datum of each run, before its weight, [runs].
+// precision returns the precision of a datum of each run without the datum's weight, [runs].
 func (p problem) precision(r Rates) *Node {
 	curvature := 1.0
 	if c, ok := p.Loss.(Curved); ok {
@@ -30,7 +30,7 @@ func (p problem) precision(r Rates) *Node {
 	return MulScalar(Reciprocal(r.NoiseVar), curvature)
 }
 
-// keep lets a Conditioned belief see the input of a datum of each run.
+// keep shows a Conditioned belief the input of a datum of each run.
 func (p problem) keep(state State, d datum, r Rates) {
 	if p.whole == nil {
 		return
@@ -44,7 +44,7 @@ func (p problem) keep(state State, d datum, r Rates) {
 	}
 }
 
-// keepAll is keep of all inputs of a replay buffer, one after the other.
+// keepAll is keep for all inputs of a replay buffer, one after the other.
 func (p problem) keepAll(state State, x *Node, r Rates) {
 	if p.whole == nil {
 		return

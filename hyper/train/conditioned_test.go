@@ -12,15 +12,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// conditioned are a network with deviations about it, the network alone, and the Gaussian process alone.
+// conditioned returns a network with deviations around it, the network alone, and the Gaussian process alone.
 func conditioned() (whole hyper.NetworkGP, mean hyper.Belief, process hyper.BayesianLinear) {
 	whole = hyper.NetworkGP{Features: 2, Hidden: []int{3}, Waves: 4, Length: 1, PriorScale: 1}
 	return whole, whole.Mean(), hyper.BayesianLinear{Features: 2, Waves: 4, Length: 1}
 }
 
-// A Conditioned belief is trained as its mean alone is, to the bit; what it keeps of the data is what the Gaussian
-// process alone knows after them, with the loss's curvature over the noise for the precision of a datum and sigma^2 for
-// the prior's variance; and Fill is Observe one by one. Data have weights, or none.
+// A Conditioned belief is trained like its mean alone, to the bit. What the belief keeps of the data equals what the
+// Gaussian process alone knows after the data, with the loss's curvature over the noise as the precision of a datum and
+// sigma^2 as the prior's variance. Fill equals Observe one by one. The data have weights, or none.
 func TestConditioned(t *testing.T) {
 	const runs, data = 3, 6
 	whole, mean, process := conditioned()

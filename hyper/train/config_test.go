@@ -9,7 +9,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/index"
 )
 
-// Validate lists every fault, and which models have exact gradients.
+// Validate reports every fault, and refuses an integration that a model does not support.
 func TestConfigValidate(t *testing.T) {
 	arms, line := base.Tabular{Arms: 3}, base.Linear{Features: 3}
 	net := base.MLP{Layers: []int{2, 3, 1}}
@@ -28,14 +28,14 @@ func TestConfigValidate(t *testing.T) {
 		{with(func(c *Config) { c.Optimizer, c.Integrate = Adam{Beta1: 1}, 7 }), linear,
 			[]string{"Optimizer: Beta1 must be in [0, 1)", "Integrate: unknown 7"}},
 		{exact(Analytic), linear, nil},
-		{Config{Steps: 1, Integrate: FullData}, linear, nil}, // needs no batch or capacity
+		{Config{Steps: 1, Integrate: FullData}, linear, nil}, // no batch or capacity needed
 		{exact(Analytic), ensemble, nil},                     // all particles
 		{exact(FullData), ensemble, []string{"linear in its parameters"}},
 		{exact(Analytic), affineIn(net, hyper.Dense(13, 2), index.Gaussian{N: 2}, none),
 			[]string{"linear in its parameters"}},
 		{exact(FullData), ensembleOf(line, 3, hyper.Dense(3, 3)), nil},
 		{exact(Analytic), networkOf(line, index.Gaussian{N: 2}, none), []string{"needs a linear hypermodel"}},
-		{Config{Integrate: Exact}, linear, nil}, // needs nothing else
+		{Config{Integrate: Exact}, linear, nil}, // Exact needs nothing else
 		{Config{Integrate: Exact}, ensemble, []string{"linear in its parameters"}},
 		{Config{Integrate: Exact}, networkOf(line, index.Gaussian{N: 2}, none),
 			[]string{"a linear hypermodel or an ensemble"}},

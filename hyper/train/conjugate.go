@@ -13,8 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// posterior is the way of [Exact] of a hyper.Conjugate belief: its nu is the mean mu and a root S of Q for each block,
-// in float64, and a datum moves them as it does those of [exact].
+// posterior is the route of [Exact] for a hyper.Conjugate belief. nu is the mean mu and, for each block, a root S of Q,
+// in float64. A datum changes mu and S as in [exact].
 type posterior struct{ problem }
 
 func newPosterior(p problem) route { return posterior{p} }
@@ -28,7 +28,7 @@ func (w posterior) memory(g *Graph, runs int) State {
 func (posterior) draw(State, rng.Stream, *Node, *Node, Rates) draws        { return draws{} }
 func (posterior) gradient(State, *draws, loop.Index, *Node, Rates) []*Node { return nil }
 
-// observe moves nu to the posterior with the datum.
+// observe moves nu to the posterior after the datum.
 func (w posterior) observe(state State, d datum, r Rates) {
 	phi, block := w.Conjugate.Phi(params(state), d.input())
 	rho := d.weighted(InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1))
@@ -59,16 +59,16 @@ func (w posterior) observe(state State, d datum, r Rates) {
 	phi, gain = whole(phi), whole(gain)
 	if w.Standardize {
 		state.follow(phi, gain, y)
-		return // solution moves mu
+		return // solution computes mu
 	}
 	missed := Sub(y, ReduceAndKeep(Mul(phi, state["nu.0"]), ReduceSum, 1))
 	state["nu.0"] = Add(state["nu.0"], Mul(gain, missed))
 }
 
-// parts are those of a block's numbers.
+// parts returns the parts of the numbers of a block.
 func (p problem) parts() []span.Span { return span.Of(p.Conjugate.Parts()) }
 
-// numTheta is N_theta of a belief with an exact minimiser.
+// numTheta returns N_theta of a belief with an exact minimiser.
 func (p problem) numTheta() int {
 	if p.Conjugate != nil {
 		return p.Conjugate.NumTheta()

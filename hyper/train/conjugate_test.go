@@ -17,8 +17,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// After 16 data the state is the posterior of each block, from the normal equations: mu, and S S^T = Q. With
-// Standardize it is that of the responses less their mean and over their standard deviation.
+// After 16 data the state is the posterior of each block, by the normal equations: mu, and S S^T = Q. With Standardize
+// the state is the posterior for the responses less their mean and divided by their standard deviation.
 func TestConjugateIsThePosterior(t *testing.T) {
 	b := hyper.BayesianLinear{Features: 4, Blocks: 2, Waves: 3, Length: 1}
 	const data, size = 16, 6
@@ -83,7 +83,7 @@ func TestConjugateIsThePosterior(t *testing.T) {
 	}
 }
 
-// standardised takes the mean from y and divides by the standard deviation.
+// standardised subtracts the mean from y and divides by the standard deviation.
 func standardised(y []float64) {
 	mean, m2 := 0.0, 0.0
 	for _, v := range y {
@@ -98,8 +98,9 @@ func standardised(y []float64) {
 	}
 }
 
-// observed returns mu, S and phi of the data that a trainer of two runs has observed, x [data, runs, features] and y
-// [data, runs], with noise 0.5 and 0.25 and prior variances 2 and 3.
+// observed returns mu, S and phi of the data that a trainer of two runs has observed. The inputs x are [data, runs,
+// features] and the responses y are [data, runs]. The noise variances are 0.5 and 0.25, and the prior variances 2 and
+// 3.
 func observed(t *testing.T, name string, tr Trainer, x, y *tensors.Tensor) [][]float64 {
 	t.Helper()
 	back, err := backend.Open(name)
@@ -132,7 +133,7 @@ func observed(t *testing.T, name string, tr Trainer, x, y *tensors.Tensor) [][]f
 	return flat
 }
 
-// A posterior is trained by Exact alone, with a quadratic loss; training says why.
+// A posterior is trained only by Exact with a quadratic loss. Other training returns an error with the reason.
 func TestConjugateIsExact(t *testing.T) {
 	b := hyper.BayesianLinear{Features: 2}
 	sampled := Config{Steps: 1, Batch: 1, Indices: 1, Integrate: Sampled, Capacity: 4, Inputs: 2}

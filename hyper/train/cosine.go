@@ -9,13 +9,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Cosine shortens steps along half a wave of the cosine (Loshchilov and Hutter 2017), and then keeps them.
+// Cosine shortens steps along half a wave of the cosine (Loshchilov and Hutter 2017), and then keeps their size.
 type Cosine struct {
 	Periods float64 `help:"the number of data after which steps are no longer shortened"`
 	Final   float64 `help:"how long they are then, as a share of the first"`
 }
 
-// Factor is Final + (1 - Final) (1 + cos(pi min(|D| / Periods, 1))) / 2.
+// Factor returns Final + (1 - Final) (1 + cos(pi min(|D| / Periods, 1))) / 2.
 func (s Cosine) Factor(data *Node) *Node {
 	wave := Cos(MulScalar(MinScalar(DivScalar(data, s.Periods), 1), math.Pi))
 	return AddScalar(MulScalar(OnePlus(wave), (1-s.Final)/2), s.Final)

@@ -9,7 +9,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Factors are those in plain Go, on both backends.
+// The factors equal those in plain Go, on both backends.
 func TestCosine(t *testing.T) {
 	sizes := array{[]int{5}, []float64{0, 1, 6, 8, 40}}
 	for schedule, factor := range map[Cosine]func(t float64) float64{
@@ -40,7 +40,7 @@ func TestCosineIsChecked(t *testing.T) {
 	}
 }
 
-// Steps that fall to a tenth along half a wave, in 5,000 periods.
+// The steps fall to a tenth along half a wave, in 5,000 periods.
 func ExampleCosine() {
 	c := Config{Optimizer: Adam{}, Schedule: Cosine{Periods: 5000, Final: 0.1}}
 	fmt.Println(c.ValidateNames())

@@ -8,13 +8,13 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// The loss with Decay and its gradient are, in plain Go and double precision, the data's part of the loss plus
-// |nu|^2 / 2 sigma_p^2 over all of nu, whatever nu_0 and the hypermodel; the gradient is nu / sigma_p^2 beside that of
-// the data's part, by central differences. Tolerances as in TestLossAndGradient.
+// The loss with Decay equals a computation in plain Go and double precision: the data's part of the loss plus |nu|^2 /
+// 2 sigma_p^2 over all of nu, for every nu_0 and hypermodel. The gradient is nu / sigma_p^2 plus the gradient of the
+// data's part, by central differences. Tolerances are as in TestLossAndGradient.
 func TestDecayLossAndGradient(t *testing.T) {
 	for i, m := range otherModels() {
 		p := newTrial(t, m.Model, 5, 17)
-		data := p // whose regularizer weighs nothing
+		data := p // the data's part: its regularizer has no weight
 		data.priorVar = []float64{math.Inf(1), math.Inf(1)}
 		for _, name := range sometimesXLA(i) {
 			out := eval(t, name, func(in []*Node) []*Node {

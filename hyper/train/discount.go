@@ -15,36 +15,41 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/span"
 )
 
-// With a Config.Discount gamma a datum that is n data old counts gamma^n in the likelihood, and the prior keeps its
-// weight: exponential forgetting with the prior as the alternative (Kulhavy and Zarrop 1993, "On a general concept of
-// forgetting"), whose bandit is D-LinUCB (Russac, Vernade and Cappé 2019). Without new data on a block its belief goes
-// back to the prior. Of the precision Lambda = Q^-1 and eta = Lambda mu
+// With a Config.Discount gamma, a datum that is n data old counts gamma^n in the likelihood, and the prior keeps its
+// weight. This is exponential forgetting with the prior as the alternative (Kulhavy and Zarrop 1993, "On a general
+// concept of forgetting"); the bandit algorithm with this forgetting is D-LinUCB (Russac, Vernade and Cappé 2019). The
+// belief about a block without new data goes back to the prior. Each datum changes the precision Lambda = Q^-1 and eta
+// = Lambda mu to
 //
 //	Lambda <- gamma Lambda + (1 - gamma) I + rho phi phi^T,   eta <- gamma eta + rho phi y
 //
-// gamma alone changes the root S to S / sqrt(gamma), and mu not at all. The term of I, of full rank, would cost
-// O(size^3) a datum and block. It is instead added for a few coordinates j at a time, in turn, as data e_j with
-// response 0, by Potter's update: O(size^2) for each. Nor does every datum visit every block, which would cost more than
-// the datum does: each visits a few blocks, in turn, after as many data as leave leastData of a datum. A visit ages the
-// block by all data since the last one. A datum on a block that has waited for a data counts gamma^-a times, and so has
-// its very weight gamma^n at each visit. Between visits a block's data have up to 1 / leastData of their weights.
+// The factor gamma alone changes the root S to S / sqrt(gamma), and does not change mu. The term (1 - gamma) I has full
+// rank and would cost O(size^3) for each datum and block. The term is instead added for a few coordinates j at a time,
+// in turn, as data e_j with response 0. Each of these data costs O(size^2) by Potter's update.
 //
-// A coordinate of the prior has a weight that is 1 after its turn and never below leastPrior before, once all had a
-// turn. In the first turn it is below 2 - leastPrior. The entry of a [State] is
+// A datum does not visit every block either: that would cost more than the datum itself. Each datum visits a few
+// blocks, in turn. The next visit to a block comes while the block's data still have the share leastData of their
+// weights. A visit ages the block by all data since the last visit. A datum on a block that was last visited a data ago
+// enters with the weight gamma^-a. At each visit the datum's weight is therefore exactly gamma^n. Between visits the
+// weights of a block's data are too large by a factor of at most 1 / leastData.
 //
-//	discount.turn   the number of data in this turn of all coordinates of all blocks, float64 [runs]
+// A coordinate of the prior has the weight 1 after its turn. Before its next turn the weight is never below leastPrior,
+// once all coordinates have had a turn. During the first turn the weight is below 2 - leastPrior. The entry of a
+// [State] is
+//
+//	discount.turn   the number of data so far in this turn of all coordinates of all blocks, float64 [runs]
 
-// leastPrior is the least weight of a coordinate of the prior, and leastData what the data of a block keep of their
-// weights from visit to visit; but where gamma is below them.
+// leastPrior is the least weight of a coordinate of the prior. leastData is the least share of their weights that the
+// data of a block keep from visit to visit. A gamma below these limits gives smaller weights.
 const (
 	leastPrior = 0.8
 	leastData  = 0.98
 )
 
-// discounts tells whether old data count less.
+// discounts reports whether old data count less than new data.
 func (c Config) discounts() bool { return c.Discount != 0 && c.Discount != 1 }
 
-// discounting reports a Discount that cannot be.
+// discounting reports a Discount that is out of range, or that the belief or the integration does not support.
 func (p problem) discounting() error {
 	switch {
 	case !p.discounts():
@@ -58,17 +63,17 @@ func (p problem) discounting() error {
 	return nil
 }
 
-// turns are how the blocks and the coordinates take turns: visit i is of atOnce blocks from i % wait * atOnce on, where
-// there are some, and of each coordinates from i / wait * each on.
+// turns says which blocks and coordinates each visit takes. Visit i takes atOnce blocks, or the blocks that are left,
+// from block i % wait * atOnce on. In each block it takes the coordinates from i / wait * each on.
 type turns struct {
 	gamma        float64
-	wait, atOnce int // the number of data from visit to visit of a block, and of the blocks that a datum visits
-	data, each   int // the number of data in a turn of all coordinates, and of the coordinates that a visit adds
+	wait, atOnce int // number of data from visit to visit of a block; number of blocks that a datum visits
+	data, each   int // number of data in a turn of all coordinates; number of coordinates that a visit adds
 }
 
-// turns are those of a number of blocks of a size.
+// turns returns the turns for a number of blocks of a given size.
 func (c Config) turns(blocks, size int) turns {
-	last := func(least float64) float64 { // the number of data that leave least
+	last := func(least float64) float64 { // the number of data after which the share least of a weight is left
 		return max(1, math.Floor(math.Log(least)/math.Log(c.Discount)+1e-9))
 	}
 	t := turns{gamma: c.Discount}
@@ -79,20 +84,21 @@ func (c Config) turns(blocks, size int) turns {
 	return t
 }
 
-// by is what a visit multiplies a root with, and weight that of a coordinate.
+// by returns the factor by which a visit multiplies a root. weight returns the weight of a coordinate that a visit
+// adds.
 func (t turns) by() float64     { return 1 / math.Sqrt(math.Pow(t.gamma, float64(t.wait))) }
 func (t turns) weight() float64 { return 1 - math.Pow(t.gamma, float64(t.data)) }
 
-// waited is the number of data since the last visit to a block, of one that is number i of a turn.
+// waited returns the number of data since the last visit to a block, for datum number i of a turn.
 func (t turns) waited(i, block int) int { return ((i-block/t.atOnce)%t.wait + t.wait) % t.wait }
 
-// waitedBy is waited, of numbers i [runs, 1] and blocks [runs, ...], int32.
+// waitedBy is waited for numbers i [runs, 1] and blocks [runs, ...], int32.
 func (t turns) waitedBy(i, block *Node) *Node {
 	off := Sub(i, DivScalar(block, int32(t.atOnce)))
-	return ModScalar(AddScalar(off, int32(t.data)), int32(t.wait)) // data is a multiple of wait, and no less
+	return ModScalar(AddScalar(off, int32(t.data)), int32(t.wait)) // data is a positive multiple of wait
 }
 
-// noTurn is what discounting remembers of no data.
+// noTurn returns the entry of a State before any data. It is empty without a Discount.
 func (c Config) noTurn(g *Graph, runs int) State {
 	if !c.discounts() {
 		return State{}
@@ -100,12 +106,14 @@ func (c Config) noTurn(g *Graph, runs int) State {
 	return State{"discount.turn": Zeros(g, shapes.Make(dtypes.Float64, runs))}
 }
 
-// turn is the number of a datum in its turn, int32 [runs]. Files of earlier ways to forget may have other numbers.
+// turn returns the number of the next datum in its turn, int32 [runs]. Files from earlier methods of forgetting may
+// hold a larger number, so the remainder is taken.
 func (t turns) turn(state State) *Node {
 	return ModScalar(ConvertDType(state["discount.turn"], dtypes.Int32), int32(t.data))
 }
 
-// forget makes a visit: it ages the data of some blocks. It returns how often a datum on a block counts, [runs, 1].
+// forget makes a visit: it ages the data of some blocks, and adds some coordinates of the prior to them. It returns the
+// factor for the weight of a datum on the given block, [runs, 1].
 func (w posterior) forget(state State, block *Node, r Rates) (times *Node) {
 	parts := w.parts()
 	runs, blocks, size := state["nu.1"].Shape().Dim(0), state["nu.1"].Shape().Dim(1), parts[len(parts)-1].To
@@ -113,12 +121,12 @@ func (w posterior) forget(state State, block *Node, r Rates) (times *Node) {
 	g, turn := state["nu.1"].Graph(), InsertAxes(t.turn(state), -1) // [runs, 1]
 	first := MulScalar(ModScalar(turn, int32(t.wait)), int32(t.atOnce))
 	places := Iota(g, shapes.Make(dtypes.Int32, runs, t.atOnce), 1)
-	visited := MinScalar(Add(first, places), int32(blocks-1)) // a last visit of fewer blocks sees its last one again
-	take := func(x *Node) *Node {                             // the blocks that are visited, [runs * atOnce, ...]
+	visited := MinScalar(Add(first, places), int32(blocks-1)) // if fewer blocks are left, the last block repeats
+	take := func(x *Node) *Node {                             // an entry's visited blocks, [runs * atOnce, ...]
 		flat := Reshape(x, runs, blocks, x.Shape().Size()/(runs*blocks))
 		return Reshape(row.Take(flat, visited), runs*t.atOnce, flat.Shape().Dim(2))
 	}
-	place := Sub(Iota(g, shapes.Make(dtypes.Int32, runs, blocks), 1), first) // of each block in the visit
+	place := Sub(Iota(g, shapes.Make(dtypes.Int32, runs, blocks), 1), first) // each block's position
 	is := And(GreaterOrEqual(place, ZerosLike(place)), LessThan(place, MulScalar(OnesLike(place), int32(t.atOnce))))
 	place = MaxScalar(MinScalar(place, int32(t.atOnce-1)), int32(0))
 	put := func(name string, x *Node) {
@@ -142,11 +150,12 @@ func (w posterior) forget(state State, block *Node, r Rates) (times *Node) {
 			state[name] = MulScalar(state[name], t.gamma)
 		}
 	}
-	// that of a coordinate in the evidence, of the blocks that are visited: a last one that is seen again counts once
+	// counts is the weight of a coordinate in the evidence, for each visited block. A last block that repeats counts
+	// once.
 	counts := MulScalar(InsertAxes(Div(double(r.NoiseVar), double(r.PriorVar)), -1), t.weight())
 	counts = Mul(counts, ConvertDType(LessThan(Add(first, places), MulScalar(OnesLike(first), int32(blocks))), dtypes.Float64))
 	coordinate := MulScalar(DivScalar(turn, int32(t.wait)), int32(t.each))
-	for i := range t.each { // a turn that is longer than size ends with vectors of zeros, which change nothing
+	for i := range t.each { // for coordinates beyond size, e is a vector of zeros, which changes nothing
 		e := OneHot(AddScalar(coordinate, int32(i)), max(size, t.data/t.wait*t.each), dtypes.Float64)
 		e = Slice(e, AxisRange(), AxisRange(), AxisRange(0, size))
 		e = Reshape(BroadcastToDims(e, runs, t.atOnce, size), runs*t.atOnce, size)
@@ -169,8 +178,8 @@ func (w posterior) forget(state State, block *Node, r Rates) (times *Node) {
 	return times
 }
 
-// toPrior moves the means of blocks by data e_j, response 0, [runs * blocks, size], with the gains of the parts. counts
-// are what such a datum of each block counts in the evidence, [runs, blocks].
+// toPrior moves the means of blocks by the data e with response 0, unit vectors [runs * blocks, size], with the gains
+// of the parts. counts is the weight of such a datum in the evidence, for each block, [runs, blocks].
 func (w posterior) toPrior(state, means State, e *Node, gains []*Node, counts *Node) {
 	move := func(name string, _ *Node) *Node {
 		var moved, missed []*Node
@@ -196,15 +205,16 @@ func (w posterior) toPrior(state, means State, e *Node, gains []*Node, counts *N
 	state["evidence.sums"] = Add(state["evidence.sums"], each)
 }
 
-// turns are how this posterior's blocks and coordinates take turns, and the number of the next datum in its turn: see
-// turns.turn.
+// turns returns how this posterior's blocks and coordinates take turns, and the number of the next datum in its turn:
+// see turns.turn.
 func (p HostPosterior) turns() (t turns, turn int) {
 	t = Config{Discount: p.discount}.turns(len(p.blocks), p.size())
 	return t, max(int(math.Mod(p.turn, float64(t.data))), 0)
 }
 
-// forget is the posterior before a datum on a block, after the visit of some blocks, which are new: see
-// posterior.forget. ok is false where it would not be finite.
+// forget returns the posterior after a visit to some blocks, before a datum on the given block, and the factor for that
+// datum's weight: see posterior.forget. The visited blocks are new copies. ok is false if the posterior would not be
+// finite.
 func (p HostPosterior) forget(block int) (next HostPosterior, times float64, ok bool) {
 	t, turn := p.turns()
 	next = p
@@ -234,7 +244,7 @@ func (p HostPosterior) forget(block int) (next HostPosterior, times float64, ok 
 	return next, math.Pow(p.discount, -float64(t.waited(turn, block))), true
 }
 
-// age makes the responses before count gamma times what they did.
+// age multiplies the weight of the earlier responses by gamma.
 func (state State) age(gamma float64) {
 	for _, name := range []string{"response.count", "response.m2"} {
 		state[name] = MulScalar(state[name], gamma)

@@ -16,8 +16,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
-// The state is the posterior of the normal equations whose datum has the weight gamma^n, n data before the last visit
-// of its block, mean and root, for each block. The prior is the diagonal matrix that the turns leave, by hand.
+// The state equals the posterior by normal equations, in mean and root, for each block. In the equations a datum has
+// the weight gamma^n if it came n data before the last visit to its block. The prior is the diagonal matrix that the
+// turns leave, computed by hand.
 func TestDiscountIsThePosterior(t *testing.T) {
 	b := hyper.BayesianLinear{Features: 4, Blocks: 2, Waves: 4, Length: 1}
 	const data, size = 24, 7
@@ -45,7 +46,7 @@ func TestDiscountIsThePosterior(t *testing.T) {
 					t.Errorf("gamma %v: a datum visits both blocks: %v", gamma, both)
 				}
 				var prior [2][]float64
-				var visited [2]int // the datum of the last visit
+				var visited [2]int // the number of the datum with the last visit to each block
 				for blk := range prior {
 					prior[blk] = slices.Repeat([]float64{1}, size)
 					at := 0
@@ -108,9 +109,9 @@ func TestDiscountIsThePosterior(t *testing.T) {
 	}
 }
 
-// Forgetting in turns is near exact forgetting, Lambda <- gamma Lambda + (1 - gamma) I + rho phi phi^T at every datum:
-// the standard deviations of predictions are within 10 % of the exact ones, and 9 in 10 within 6 %; the means are within
-// a quarter of a standard deviation, and 9 in 10 within an eighth.
+// Forgetting in turns is close to exact forgetting, Lambda <- gamma Lambda + (1 - gamma) I + rho phi phi^T at every
+// datum. The standard deviations of predictions are within 10 % of the exact ones, and 9 in 10 within 6 %. The means
+// are within a quarter of a standard deviation, and 9 in 10 within an eighth.
 func TestDiscountIsNearlyExact(t *testing.T) {
 	b := hyper.BayesianLinear{Features: 6, Blocks: 8, Numbered: true, Waves: 20, Length: 1}
 	for _, gamma := range []float64{0.999, 0.99, 0.95} {
@@ -187,7 +188,7 @@ func TestDiscountIsNearlyExact(t *testing.T) {
 	}
 }
 
-// discountedMoments are the weighted mean of a run's responses and their deviation, by Welford's sums with weights.
+// discountedMoments returns the weighted mean and the standard deviation of a run's responses, by sums with weights.
 func discountedMoments(y []float32, run int, gamma float64) (mean, sd float64) {
 	n, sum := 0.0, 0.0
 	last := len(y)/2 - 1
@@ -203,7 +204,7 @@ func discountedMoments(y []float32, run int, gamma float64) (mean, sd float64) {
 	return mean, math.Sqrt(m2 / max(n-1, 1))
 }
 
-// A Discount that cannot be says why; 1 is none.
+// Validate gives the reason for a Discount that is out of range or not supported. A Discount of 1 is no discount.
 func TestDiscountIsChecked(t *testing.T) {
 	linear := hyper.BayesianLinear{Features: 2}
 	ensemble := hyper.Model{Base: base.Linear{Features: 2}, Hyper: hyper.Ensemble{Particles: 2, Params: 2}}

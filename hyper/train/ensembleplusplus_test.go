@@ -17,7 +17,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Data of the tests of Ensemble++: eight of three features, a noise and a prior variance.
+// The data of the tests of Ensemble++: eight data with three features, a noise variance and a prior variance.
 const (
 	plusData, plusDim       = 8, 3
 	plusNoise, plusVariance = 0.5, 2.0
@@ -38,7 +38,8 @@ func plusInputs() (x, y []float32) {
 	return x, y
 }
 
-// plusTrained returns f of the parameters of a belief that has observed the data, with A_0 and the a_t of each run.
+// plusTrained returns f applied to the parameters of a belief that has observed the data, with A_0 and the a_t of each
+// run.
 func plusTrained(t *testing.T, name string, b hyper.Belief, runs int,
 	f func(s rng.Stream, p hyper.Params) []*Node) [][]float32 {
 	t.Helper()
@@ -76,8 +77,8 @@ func plusTrained(t *testing.T, name string, b hyper.Belief, runs int,
 	return flat
 }
 
-// plusPosterior is Sigma_t, and Sigma_0^-1 = I / plusVariance with the data's x / sigma_w: what A_t's closed form
-// takes.
+// plusPosterior returns Sigma_t, and the rows x / sigma_w of the data for the closed form of A_t, where Sigma_0^-1 is I
+// / plusVariance.
 func plusPosterior() (sigma, x *mat.Dense) {
 	inputs, _ := plusInputs()
 	x = mat.NewDense(plusData, plusDim, nil)
@@ -104,8 +105,8 @@ func denseOf(rows, columns int, v []float32) *mat.Dense {
 	return m
 }
 
-// A_t is Sigma_t (Sigma_0^-1 A_0 + sum_s x_s a_s^T / sigma_w), mu_t the posterior's mean, by normal equations; each run
-// of two has its own. Tolerances are roundings of single precision.
+// A_t is Sigma_t (Sigma_0^-1 A_0 + sum_s x_s a_s^T / sigma_w), and mu_t is the posterior mean, by the normal equations.
+// Each of two runs has its own A_t and mu_t. The tolerances allow for the rounding of single precision.
 func TestEnsemblePlusPlusHasItsClosedForm(t *testing.T) {
 	const m, runs = 4, 2
 	sigma, x := plusPosterior()
@@ -139,7 +140,8 @@ func TestEnsemblePlusPlusHasItsClosedForm(t *testing.T) {
 }
 
 // E A_t A_t^T = Sigma_t, over 2,000 runs on the same data. An entry is a sum of products of jointly nearly Gaussian
-// numbers in M = 4 columns: its variance is at most 2 Sigma_ii Sigma_jj / M, and the bound 5 standard errors.
+// numbers in M = 4 columns. The variance of an entry is at most 2 Sigma_ii Sigma_jj / M, and the bound is 5 standard
+// errors.
 func TestEnsemblePlusPlusIsARootOfTheCovariance(t *testing.T) {
 	const m, runs = 4, 2000
 	sigma, _ := plusPosterior()
@@ -153,8 +155,8 @@ func TestEnsemblePlusPlusIsARootOfTheCovariance(t *testing.T) {
 	}
 }
 
-// With many columns, 2,000 draws of functions have the covariance of those of the exact posterior, up to the variances
-// of the draws and, for Ensemble++, of its 2,000 columns; and both the same mean.
+// With many columns, 2,000 draws of functions have the covariance of 2,000 draws from the exact posterior. The bounds
+// allow for the sampling errors of the draws and, for Ensemble++, of its 2,000 columns. Both have the same mean.
 func TestEnsemblePlusPlusDrawsThePosterior(t *testing.T) {
 	const m, draws = 2000, 2000
 	exact := hyper.BayesianLinear{Features: plusDim, Plain: true}
@@ -178,8 +180,8 @@ func TestEnsemblePlusPlusDrawsThePosterior(t *testing.T) {
 	}
 }
 
-// nearSigma compares an estimate of Sigma with it, by 5 standard deviations of its entries over sqrt(Sigma_ii
-// Sigma_jj).
+// nearSigma compares an estimate of Sigma with Sigma. The bound is 5 standard deviations of the estimate's entries over
+// sqrt(Sigma_ii Sigma_jj).
 func nearSigma(t *testing.T, what string, got, sigma *mat.Dense, variance float64) {
 	t.Helper()
 	for i := range plusDim {

@@ -8,13 +8,13 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// entries are some of a State, in the order of their names: a loop's state is a list.
+// entries holds some entries of a State in the order of their names. The state of a loop is such a list.
 type entries struct {
 	names []string
 	nodes []*Node
 }
 
-// entriesOf are all of them.
+// entriesOf returns all entries of a State.
 func entriesOf(s State) (out entries) {
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		out.names, out.nodes = append(out.names, name), append(out.nodes, s[name])
@@ -22,7 +22,7 @@ func entriesOf(s State) (out entries) {
 	return out
 }
 
-// split returns the entries that an SGD step moves, and the others.
+// split returns the entries that an SGD step moves, and the other entries.
 func (s State) split() (moved, still entries) {
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		part := &still
@@ -34,7 +34,7 @@ func (s State) split() (moved, still entries) {
 	return moved, still
 }
 
-// put sets the entries of a State to nodes.
+// put sets the entries of a State to the given nodes.
 func (e entries) put(state State, nodes []*Node) {
 	for i, name := range e.names {
 		state[name] = nodes[i]
@@ -50,7 +50,7 @@ func (e entries) get(state State) []*Node {
 	return nodes
 }
 
-// places are those of nodes in a list.
+// places returns the addresses of the nodes in a list.
 func places(nodes []*Node) []**Node {
 	out := make([]**Node, len(nodes))
 	for i := range nodes {
@@ -59,7 +59,7 @@ func places(nodes []*Node) []**Node {
 	return out
 }
 
-// nodes are the places of the rates.
+// nodes returns the addresses of the rates that SGD steps read.
 func (r *Rates) nodes() []**Node {
 	return []**Node{&r.Step, &r.NoiseVar, &r.PriorVar, &r.Perturbation, &r.MapStep, &r.Clip, &r.KL}
 }

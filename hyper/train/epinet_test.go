@@ -14,8 +14,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// An epinet, a belief without capabilities, learns a regression by Adam: its mean fits nine points of a sine, and its
-// functions agree there and not elsewhere.
+// An epinet, a belief without capabilities, learns a regression by Adam. Its mean fits nine points of a sine. Its
+// functions agree at these points and differ elsewhere.
 func TestEpinetLearns(t *testing.T) {
 	const runs, data, functions, noise = 2, 9, 100, 0.1
 	tr := Trainer{
@@ -25,7 +25,7 @@ func TestEpinetLearns(t *testing.T) {
 	if err := tr.Validate(tr.Belief); err != nil {
 		t.Fatal(err)
 	}
-	// Inputs are the data's, from -1 to 1, and then the others.
+	// The inputs are first the data's, from -1 to 1, and then others.
 	x := []float32{-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, -4, 4}
 	var y []float64
 	for _, v := range x {
@@ -102,8 +102,8 @@ func TestEpinetLearns(t *testing.T) {
 			misfit[i] = mean.at(run, i) - y[i]
 		}
 		was, near, far := rms(before.sub(run).v[:data]), rms(spread.sub(run).v[:data]), rms(spread.sub(run).v[data:])
-		// Given data with noise 0.1 a function is known to 0.1 or so where these are. Measured: misfits of 0.02, spreads
-		// of 0.08 and 0.09 at the data, and of 0.7 and 1.4 elsewhere, where nothing but the prior says what they are.
+		// At data with noise 0.1 a function is known to about 0.1. The measured misfits were 0.02. The measured spreads
+		// were 0.08 and 0.09 at the data, and 0.7 and 1.4 elsewhere, where only the prior determines the functions.
 		if rms(misfit) > noise || near > 1.5*noise || near > was/4 || far < 4*near {
 			t.Errorf("run %d: the mean misses the data by %.3f, and the spread there is %.3f, before training %.3f, "+
 				"elsewhere %.3f", run, rms(misfit), near, was, far)

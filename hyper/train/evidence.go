@@ -9,29 +9,31 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// A [hyper.Conjugate] belief of two parts is two models of the responses, each with the posterior of [Exact]. Which of
-// them it is has a posterior too. With noise of unknown variance s^2, of the prior inverse gamma (1, sigma_w^2), and
-// theta ~ N(0, rho s^2 I), the marginal likelihood of n responses is, up to what both models share,
+// A [hyper.Conjugate] belief with two parts holds two models of the responses. Each model has the posterior of [Exact],
+// and the choice between the two models has a posterior too. In each model the noise has an unknown variance s^2 with
+// the prior inverse gamma (1, sigma_w^2), and theta ~ N(0, rho s^2 I). The marginal likelihood of n responses is then,
+// up to a factor that both models share,
 //
 //	prod_t (1 + h_t)^(-1/2) (2 sigma_w^2 + A)^(-(n + 2)/2),   A = sum_t w_t (y_t - phi_t^T mu_t)^2 / (1 + h_t)
 //
-// where mu_t and h_t = rho w_t phi_t^T Q_t phi_t are those before datum t, and n is the sum of the weights (Bernardo and
-// Smith, Bayesian theory, 1994, appendix A). The variance must be unknown: with a variance that is too small the model
-// that follows noise wins.
+// where mu_t and h_t = rho w_t phi_t^T Q_t phi_t are the values before datum t, and n is the sum of the weights
+// (Bernardo and Smith, Bayesian theory, 1994, appendix A). The variance must be unknown: if the variance were known and
+// too small, the model that follows the noise would win.
 //
-// A is the least of the weighted squares of the misses plus theta^T theta / rho. So A is a quadratic function of the
-// responses, and of (y - m) / s it is (A_yy - 2 m A_y1 + m^2 A_11) / s^2, with the sums for responses y and for ones.
-// With a Discount gamma n, A and the sum of log(1 + h_t) count gamma times what they did before each datum, and the
-// data that keep the prior's weight (see discount.go) add to A. The entries of a [State], float64, are
+// A is the minimum over theta of sum_t w_t (y_t - phi_t^T theta)^2 + theta^T theta / rho. A is therefore a quadratic
+// function of the responses: for the responses (y - m) / s it is (A_yy - 2 m A_y1 + m^2 A_11) / s^2, with the sums
+// A_yy, A_y1 and A_11 for the responses y and for responses of one. With a Discount gamma, n, A and the sum of log(1 +
+// h_t) are multiplied by gamma before each datum, and the data that keep the prior's weight (see discount.go) add to A.
+// The entries of a [State], float64, are
 //
 //	evidence.data   n, [runs]
-//	evidence.sums   of each model sum_t log(1 + h_t), A_yy, A_y1 and A_11, [runs, 2, 4]
+//	evidence.sums   for each model sum_t log(1 + h_t), A_yy, A_y1 and A_11, [runs, 2, 4]
 //	nu.3            the probability of the second model, [runs]
 
-// evidenceSums are how many sums there are of a model.
+// evidenceSums is the number of sums for each model.
 const evidenceSums = 4
 
-// noEvidence is what is known of the models of no data.
+// noEvidence returns the evidence before any data. It is empty for beliefs with one part.
 func (p problem) noEvidence(g *Graph, runs int) State {
 	if !p.twoParts() {
 		return State{}
@@ -42,8 +44,9 @@ func (p problem) noEvidence(g *Graph, runs int) State {
 
 func (p problem) twoParts() bool { return len(p.Conjugate.Parts()) == 2 }
 
-// learn moves the means of two parts by a datum phi with its gain [runs, sizes of both parts], whose response is y
-// [runs, 1], and adds to the evidence what they missed. whole puts numbers into the datum's block.
+// learn moves the means of both parts by a datum phi with its gain and response, and adds the prediction errors of the
+// old means to the evidence. phi and gain are [runs, sizes of both parts], and the response y is [runs, 1]. whole
+// places the numbers of the datum's block among the numbers of all blocks, which are otherwise 0.
 func (w posterior) learn(state State, d datum, phi, gain, y *Node, whole func(*Node) *Node) {
 	var left []*Node // 1 / (1 + h)
 	for _, of := range w.parts() {
@@ -66,7 +69,7 @@ func (w posterior) learn(state State, d datum, phi, gain, y *Node, whole func(*N
 		Mul(weight, Square(one))))
 }
 
-// means are the names of what the state has of mu.
+// means returns the names of the state's entries for mu.
 func (p problem) means() []string {
 	if p.Standardize {
 		return []string{"response.y", "response.one"}
@@ -74,8 +77,8 @@ func (p problem) means() []string {
 	return []string{"nu.0"}
 }
 
-// ofMeans calls f for the responses, with what was observed, and for ones. Without Standardize there are no ones, and
-// they are 0.
+// ofMeans calls f twice: for the entry that learns the responses, with the response y, and for the entry that learns
+// responses of one, with ones. Without Standardize there is no second entry, and one is 0.
 func (w posterior) ofMeans(f func(name string, y *Node) *Node, y *Node) (of, one *Node) {
 	if w.Standardize {
 		return f("response.y", y), f("response.one", OnesLike(y))
@@ -84,7 +87,8 @@ func (w posterior) ofMeans(f func(name string, y *Node) *Node, y *Node) (of, one
 	return of, ZerosLike(of)
 }
 
-// missed is what each part of theta misses of y, [runs, 1], at phi in a block: [runs, 2].
+// missed returns the difference between y, [runs, 1], and the prediction of each part of theta at phi: [runs, 2]. whole
+// is as in learn.
 func (w posterior) missed(theta, phi, y *Node, whole func(*Node) *Node) *Node {
 	products := Reshape(Mul(theta, whole(phi)), phi.Shape().Dim(0), -1, phi.Shape().Dim(1))
 	products = ReduceSum(products, 1)
@@ -95,10 +99,10 @@ func (w posterior) missed(theta, phi, y *Node, whole func(*Node) *Node) *Node {
 	return Concatenate(out, 1)
 }
 
-// ofModels are numbers of both models, [runs, 2] each, as evidence.sums has them.
+// ofModels stacks the sums of both models, [runs, 2] each, in the order of evidence.sums.
 func ofModels(log, yy, y1, one1 *Node) *Node { return Stack([]*Node{log, yy, y1, one1}, 2) }
 
-// besides joins parts of the second axis; one alone is itself.
+// besides concatenates parts along the second axis. A single part is returned as it is.
 func besides(parts []*Node) *Node {
 	if len(parts) == 1 {
 		return parts[0]
@@ -106,12 +110,14 @@ func besides(parts []*Node) *Node {
 	return Concatenate(parts, 1)
 }
 
-// correct corrects the evidence of a datum phi, with Q phi in q, before the means move. Where the response moves by D,
-// and the datum counts w, and w rho in its block, A_yy moves by
+// correct updates the evidence when the response of a datum phi is corrected. It must be called before the means move.
+// q is Q phi. If the response changes by D, and the datum has the weight w in the sums and w rho in its block, A_yy
+// changes by
 //
 //	2 w D (y - phi^T mu) + w D^2 (1 - w rho phi^T Q phi)
 //
-// with y and mu before, and A_y1 by w D (1 - phi^T mu_1). weight is w, and rho is w rho, [runs, 1].
+// and A_y1 changes by w D (1 - phi^T mu_1), where y, mu and mu_1 are the values before the correction. The argument
+// weight is w, and the argument rho is w rho, both [runs, 1].
 func (w posterior) correct(state State, weight, rho *Node, c Correction, phi, q *Node, whole func(*Node) *Node) {
 	missed := func(name string, y *Node) *Node { return w.missed(state[name], phi, y, whole) }
 	of, one := w.ofMeans(missed, InsertAxes(double(c.Was), -1))
@@ -125,7 +131,7 @@ func (w posterior) correct(state State, weight, rho *Node, c Correction, phi, q 
 	state["evidence.sums"] = Add(state["evidence.sums"], ofModels(zero, yy, Mul(Mul(weight, by), one), zero))
 }
 
-// shares gives the second model its probability.
+// shares sets nu.3, the probability of the second model, for beliefs with two parts.
 func (w posterior) shares(state State, r Rates) {
 	if !w.twoParts() {
 		return
@@ -146,13 +152,14 @@ func (w posterior) shares(state State, r Rates) {
 	state["nu.3"] = Squeeze(Sigmoid(odds), 1)
 }
 
-// evidence is that of one run, in plain Go.
+// evidence holds evidence.data and evidence.sums of one run in plain Go.
 type evidence struct {
 	data float64
 	sums [2][evidenceSums]float64
 }
 
-// share is the probability of the second model, for responses with a mean and a standard deviation.
+// share returns the probability of the second model, for responses with the given mean and standard deviation. noise is
+// sigma_w^2.
 func (e evidence) share(noise, mean, sd float64) float64 {
 	log := func(of [evidenceSums]float64) float64 {
 		misses := max((of[1]-2*mean*of[2]+mean*mean*of[3])/(sd*sd), 0)
@@ -161,7 +168,7 @@ func (e evidence) share(noise, mean, sd float64) float64 {
 	return 1 / (1 + math.Exp(log(e.sums[0])-log(e.sums[1])))
 }
 
-// age makes the data before count gamma times what they did.
+// age multiplies the evidence of all earlier data by gamma.
 func (e *evidence) age(gamma float64) {
 	e.data *= gamma
 	for j := range e.sums {
@@ -171,7 +178,8 @@ func (e *evidence) age(gamma float64) {
 	}
 }
 
-// add adds to a part's sums what a datum, of a weight, misses with its response and with a one; left is 1 / (1 + h).
+// add adds a datum of the given weight to a part's sums. missed is the difference between the response and the part's
+// prediction, missedOne is the same for a response of one, and left is 1 / (1 + h).
 func (e *evidence) add(part int, weight, left, missed, missedOne float64) {
 	of := &e.sums[part]
 	of[1] += weight * left * missed * missed
@@ -179,8 +187,8 @@ func (e *evidence) add(part int, weight, left, missed, missedOne float64) {
 	of[3] += weight * left * missedOne * missedOne
 }
 
-// correct is posterior.correct for a part, with w, D, what the response and a one missed before, and 1 - rho w phi^T Q
-// phi.
+// correct is posterior.correct for one part: w is the weight, by is D, missed and missedOne are the prediction errors
+// for the response and for a response of one before the correction, and left is 1 - rho w phi^T Q phi.
 func (e *evidence) correct(part int, w, by, missed, missedOne, left float64) {
 	of := &e.sums[part]
 	of[1] += w * by * (2*missed + by*left)

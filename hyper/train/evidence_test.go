@@ -14,8 +14,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// The probability of the line is that of Bayes' theorem, with marginal likelihoods of the covariances of all responses:
-// multivariate Student t of 2 degrees of freedom, in runs of two noises, with standardised responses and without.
+// The probability of the line agrees with Bayes' theorem. The marginal likelihoods come from the covariances of all
+// responses: multivariate Student t with 2 degrees of freedom. The runs have two noises, with standardised responses
+// and without.
 func TestSharesArePosterior(t *testing.T) {
 	b := hyper.BayesianLinear{Features: 3, Blocks: 2, Numbered: true, Waves: 4, Length: 1, Line: true}
 	const data = 14
@@ -61,7 +62,7 @@ func TestSharesArePosterior(t *testing.T) {
 					standardised(seen)
 				}
 				log := func(from, to int) float64 {
-					covariance := mat.NewSymDense(data, nil) // over the noise's variance
+					covariance := mat.NewSymDense(data, nil) // relative to the variance of the noise
 					n := 0.0
 					for i := range data {
 						for j := range i + 1 {

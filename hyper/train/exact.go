@@ -20,29 +20,35 @@ import (
 //
 //	mu = Q (mu0 + rho Phi^T y),   C = Q (C0 + rho Phi^T (s A - Phi DB)),   s = Rates.Perturbation
 //
-// with a Q of its own for each block of C's layout, and likewise for each particle of an ensemble. A datum phi changes
-// Q by a matrix of rank one, and moves nu along the gain k by what the prediction of the datum misses its target:
+// where each block of C's layout has its own Q. Each particle of an ensemble has a minimiser of the same form. A datum
+// phi changes Q by a matrix of rank one. The datum moves nu along the gain k, by the difference between the target and
+// the prediction:
 //
 //	k = rho Q phi / (1 + rho phi^T Q phi),   mu <- mu + k (y - phi^T mu)
 //
-// All is in float64. Where Phi^T Phi is diagonal, so is Q, and the counts of data are kept. Otherwise a root S of Q = S
-// S^T is kept, by Potter's update ([root.Update]): Q then stays symmetric and positive whatever the rounding and the
-// scale of the features, and its numbers have twice the digits. The entries of a [State] are
+// All numbers are float64. If Phi^T Phi is diagonal, Q is diagonal too, and the state keeps the counts of data.
+// Otherwise the state keeps a root S of Q = S S^T, by Potter's update ([root.Update]). Q then stays symmetric and
+// positive whatever the rounding and the scale of the features, and has the precision of twice as many digits. The
+// entries of a [State] are
 //
 //	nu.i           float64; with Config.Standardize see standard.go
-//	exact.gram     Phi^T Phi where it is diagonal, data by their weights, float64 [runs, N_theta]
+//	exact.gram     Phi^T Phi if it is diagonal, with the weights of the data, float64 [runs, N_theta]
 //	exact.root     S, float64 [runs, N_theta, N_theta]
-//	exact.blocks   the roots of C's blocks on the diagonal, likewise, where the layout has more than one
+//	exact.blocks   the roots of C's blocks, on the diagonal, of the same shape, if the layout has several blocks
 
-// exact is the way of [Exact].
+// exact is the route of [Exact] for beliefs that are not hyper.Conjugate.
 type exact struct{ problem }
 
 func newExact(p problem) route { return exact{p} }
 
-// ExactFor reports why a belief has no [Exact] minimiser. It has one if its predictions are linear in parameters theta
-// (base.Tabular, base.Linear) and it is an ensemble, with any prior; if it is hyper.Conjugate; if theta is affine in
-// indices of mean 0 (Gaussian, on a sphere, per arm), with a prior in the same parameters or none; or if it is so in
-// one-hot indices, with a dense layout.
+// ExactFor reports why a belief has no [Exact] minimiser, and returns nil if the belief has one. Each of these beliefs
+// has one:
+//
+//   - a hyper.Conjugate belief;
+//   - an ensemble whose predictions are linear in parameters theta (base.Tabular, base.Linear), with any prior;
+//   - a belief with such predictions whose theta is affine in indices of mean 0 (Gaussian, on a sphere, per arm), with
+//     a prior in the same parameters or none;
+//   - a belief with such predictions whose theta is affine in one-hot indices, with a dense layout.
 func ExactFor(b hyper.Belief) error {
 	p := newProblem(Config{Integrate: Exact}, b)
 	switch {
@@ -65,12 +71,13 @@ func ExactFor(b hyper.Belief) error {
 	return nil
 }
 
-// GainSize is how many numbers [Exact] training keeps of the inputs of the data: N_theta where Phi^T Phi is diagonal,
-// N_theta^2 elsewhere, and as many again where the layout of an affine belief has blocks.
+// GainSize returns the number of numbers that [Exact] training keeps about the inputs of the data: N_theta if Phi^T Phi
+// is diagonal, otherwise N_theta^2, or 2 N_theta^2 if the layout of an affine belief has several blocks. GainSize
+// returns 0 for a hyper.Conjugate belief, which keeps them in nu.
 func GainSize(b hyper.Belief) int {
 	p := newProblem(Config{Integrate: Exact}, b)
 	if p.Conjugate != nil {
-		return 0 // nu has what is known of the inputs
+		return 0 // nu holds what is known about the inputs
 	}
 	n := p.Parametric.NumTheta()
 	if p.Linear.Diagonal() {
@@ -82,19 +89,19 @@ func GainSize(b hyper.Belief) int {
 	return n * n
 }
 
-// blocks tells whether C has a layout of several blocks.
+// blocks reports whether C has a layout of several blocks.
 func (p problem) blocks() bool { return p.Affine != nil && len(p.Affine.Structure().Sizes) > 1 }
 
-// oneHot tells whether each index is a particle.
+// oneHot reports whether each index stands for a particle.
 func (p problem) oneHot() bool {
 	_, ok := p.z.(index.Enumerable)
 	return ok
 }
 
-// every is the set of every index, of so many runs, where they are particles.
+// every returns the set of all indices, for a number of runs. The indices must be particles.
 func (p problem) every(g *Graph, runs int) index.Set { return p.z.(index.Enumerable).All(g, runs) }
 
-// memory is what is known of the inputs of no data.
+// memory returns what the state keeps about the inputs, before any data.
 func (w exact) memory(g *Graph, runs int) State {
 	gram := double(w.Linear.NoData(g, runs))
 	if w.Linear.Diagonal() {
@@ -112,14 +119,14 @@ func (w exact) memory(g *Graph, runs int) State {
 
 func (exact) draw(State, rng.Stream, *Node, *Node, Rates) draws { return draws{} }
 
-// gradient is of no use: there are no steps.
+// gradient returns nil: Exact makes no steps.
 func (exact) gradient(State, *draws, loop.Index, *Node, Rates) []*Node { return nil }
 
-// observe moves nu to the minimiser with the datum.
+// observe moves nu to the minimiser after the datum.
 func (w exact) observe(state State, d datum, r Rates) {
 	x, y := d.input(), InsertAxes(double(d.y), -1)
 	phi := double(Squeeze(w.Linear.Project(x, OnesLike(InsertAxes(d.y, -1, -1))), 2)) // [runs, N_theta]
-	// of theta(z) - mu, as a linear function of z: [runs, N_z]
+	// target is what theta(z) - mu should predict, as a linear function of z: [runs, N_z]
 	target := Mul(InsertAxes(double(r.Perturbation), -1), w.noiseOf(d.a, phi))
 	if fixed := w.priorAt(params(state), phi, x); fixed != nil {
 		target = Sub(target, fixed)
@@ -140,8 +147,8 @@ func (w exact) observe(state State, d datum, r Rates) {
 	missed := Sub(y, ReduceAndKeep(Mul(phi, nu[0]), ReduceSum, 1))
 	missedC := Sub(target, l.MulT(nu[1], phi))
 	if w.oneHot() {
-		// The loss sees mu + c_i alone, which moves along the gain by what particle i misses. Of all ways to share the
-		// moves between mu and the columns of C we take the shortest, which is SGD's.
+		// The loss sees only mu + c_i, which moves along the gain by the prediction error of particle i. There are many
+		// ways to share the move between mu and the columns of C. We take the shortest move, which SGD also takes.
 		missedC = Add(missedC, missed)
 		missed = MulScalar(ReduceAndKeep(missedC, ReduceSum, 1), 1/float64(l.Width+1))
 		missedC = Sub(missedC, missed)
@@ -150,16 +157,17 @@ func (w exact) observe(state State, d datum, r Rates) {
 	state["nu.1"] = Add(nu[1], Mul(InsertAxes(gainC, -1), l.Spread(missedC)))
 }
 
-// noiseOf is the whole vector A_t of a datum, [runs, N_z].
+// noiseOf returns the whole vector A_t of a datum, [runs, N_z].
 func (w exact) noiseOf(a, phi *Node) *Node {
 	a = double(a)
-	if w.z.Moments().Blocks > 0 { // a is its block
+	if w.z.Moments().Blocks > 0 { // a is one block of A_t
 		return Reshape(Mul(InsertAxes(phi, -1), a), phi.Shape().Dim(0), w.z.Dim())
 	}
 	return Squeeze(a, 1)
 }
 
-// priorAt is what the prior adds to a datum's prediction, as a linear function of the index: [runs, N_z]; nil is 0.
+// priorAt returns what the prior adds to a datum's prediction, as a linear function of the index: [runs, N_z]. nil is
+// 0.
 func (w exact) priorAt(at hyper.Params, phi, x *Node) *Node {
 	inside := w.priorInside(at, phi)
 	if w.Additive == nil {
@@ -191,8 +199,8 @@ func (w exact) priorInside(at hyper.Params, phi *Node) *Node {
 	return ReduceSum(Mul(double(theta), InsertAxes(phi, 1)), 2)
 }
 
-// gains are k for mu, or for particles, and for C, each [runs, N_theta]; it adds the datum to what the state knows of
-// Q.
+// gains adds the datum to what the state knows about Q. It returns the gain k for mu, or for particles, and the gain
+// for C, each [runs, N_theta].
 func (w exact) gains(state State, phi, rho *Node, d datum) (mu, c *Node) {
 	if gram := state["exact.gram"]; gram != nil {
 		gram = Add(gram, d.weighted(Square(phi)))
@@ -209,13 +217,13 @@ func (w exact) gains(state State, phi, rho *Node, d datum) (mu, c *Node) {
 	return mu, c
 }
 
-// potter adds a datum phi [runs, n] to the root S [runs, n, n] of Q, which is block diagonal with the blocks of a
-// layout, and returns the gain: see [root.Update].
+// potter adds a datum phi [runs, n] to the root S [runs, n, n] of Q, and returns the next root and the gain: see
+// [root.Update]. Q is block diagonal with the blocks of the layout.
 func potter(s, phi, rho *Node, l hyper.Layout) (next, gain *Node) {
 	return root.Update(s, phi, rho, diagonalBlocks{l})
 }
 
-// diagonalBlocks are those of a layout.
+// diagonalBlocks gives [root.Update] the blocks of a layout on the diagonal.
 type diagonalBlocks struct{ layout hyper.Layout }
 
 func (b diagonalBlocks) Norm2(f *Node) *Node {
@@ -230,7 +238,7 @@ func (b diagonalBlocks) Restrict(m *Node) *Node {
 	return Where(sameBlock(b.layout, m), m, ZerosLike(m))
 }
 
-// sameBlock tells which entries of x [runs, rows, rows] lie in the blocks on the diagonal.
+// sameBlock returns which entries of x [runs, rows, rows] lie in the blocks on the diagonal.
 func sameBlock(l hyper.Layout, x *Node) *Node {
 	var block []int32
 	for b, size := range l.Sizes {

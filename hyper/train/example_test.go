@@ -14,8 +14,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// An ensemble of networks, trained by Adam on the Bayesian bootstrap, and the way it takes; with a base model that is
-// linear in its parameters it takes a faster one.
+// An ensemble of networks is trained by Adam on the Bayesian bootstrap; the example prints the way that the trainer
+// takes. With a base model that is linear in its parameters the trainer takes a faster way.
 func ExampleTrainer_Way() {
 	net, line := base.MLP{Layers: []int{4, 20, 1}}, base.Linear{Features: 4}
 	c := train.Config{
@@ -34,8 +34,8 @@ func ExampleTrainer_Way() {
 	// <nil> features
 }
 
-// Where each optimizer goes from 1 in two steps of size 0.1, by gradients of 2 and then of 2 again. One that divides by
-// the size of gradients moves by the step size.
+// Each optimizer starts from 1 and makes two steps of size 0.1, with a gradient of 2 each time. An optimizer that
+// divides by the size of gradients moves by the step size.
 func ExampleOptimizer() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
@@ -70,7 +70,7 @@ func ExampleOptimizer() {
 	// train.FromGoMLX: [0.900] [0.800]
 }
 
-// What a step is multiplied by with 0, 100, 300 and 1,000 data.
+// A schedule multiplies the step size by a factor, here with 0, 100, 300 and 1,000 data.
 func ExampleSchedule() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
@@ -89,7 +89,8 @@ func ExampleSchedule() {
 	// train.Cosine: [1.000 0.775 0.100 0.100] <nil>
 }
 
-// What a prediction of 1 costs where the response is 0, its derivative, and the mean response that it stands for.
+// The loss of a prediction of 1 where the response is 0, the derivative of the loss, and the mean response for the
+// prediction.
 func ExampleLoss() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
@@ -111,7 +112,7 @@ func ExampleLoss() {
 	// train.LogisticLoss: [1.313] [0.731] [0.731]
 }
 
-// Two arms, of which the second gives 2: with variances of 1 its mean is now (2 + 0) / 2.
+// The second of two arms gives 2. With variances of 1 its mean is then (2 + 0) / 2.
 func ExampleTrainer() {
 	arms := base.Tabular{Arms: 2}
 	t := train.Trainer{
@@ -139,7 +140,7 @@ func ExampleTrainer() {
 	// [[0.000 1.000]] <nil>
 }
 
-// The exact posterior of two arms, of which the second gave 2 once.
+// The exact posterior of two arms after the second arm gave 2 once.
 func ExampleIndependentGaussian() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {

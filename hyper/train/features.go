@@ -6,7 +6,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
-// features is the gradient of a belief whose predictions are linear in theta, from the features of the data themselves.
+// features is the way that computes the gradient from the features of the data themselves, for a belief with
+// predictions linear in theta.
 type features struct{ minibatches }
 
 func newFeatures(p problem) route { return features{minibatches{p}} }

@@ -14,8 +14,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// What the fixed part of an ensemble predicts at data that are there at once is kept, and steps that read it come out
-// as those that compute it: after three steps on minibatches, by particles that are drawn or by all.
+// If all data come at once, Fill keeps the predictions of an ensemble's fixed part at the data. Steps that read the
+// kept predictions equal steps that compute them, after three steps on minibatches, with sampled particles or with all
+// particles.
 func TestFixedPartOfFilledData(t *testing.T) {
 	const runs, data, particles = 3, 9, 4
 	net := base.MLP{Layers: []int{2, 3, 1}, Activation: base.ActivationTanh}

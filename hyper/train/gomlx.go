@@ -14,21 +14,22 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// GradientOptimizer is what GoMLX's optimizers (package ml/train/optimizer) can do with gradients at hand. Make one
-// with a learning rate of 1: the step size of each run multiplies what it does.
+// GradientOptimizer is a GoMLX optimizer (package ml/train/optimizer) that takes computed gradients. Create it with a
+// learning rate of 1: its step is multiplied by the step size of each run.
 type GradientOptimizer interface {
 	UpdateGraphWithGradients(scope *model.Scope, grads []*Node, lossDType dtypes.DType)
 }
 
-// FromGoMLX is a GoMLX optimizer as an Optimizer. GoMLX's keep their moments in variables of a model.Store, which a
-// graph reads as parameters and writes as a side effect; here each variable stands for a node of the State instead: it
-// is made as a constant, and given the State's node as its value before the optimizer sees it.
+// FromGoMLX makes an Optimizer from a GoMLX optimizer. GoMLX's optimizers keep their moments in variables of a
+// model.Store, which a graph reads as parameters and writes as a side effect. Here each variable stands for a node of
+// the State instead: the variable is made as a constant, and receives the State's node as its value before the
+// optimizer reads it.
 type FromGoMLX struct{ Optimizer GradientOptimizer }
 
-// where the variables of the trained parameters lie in a store.
+// trainedScope is the scope of the variables of the trained parameters in a store.
 const trainedScope = "/nu"
 
-// Init returns the initial values of the optimizer's variables, by path.
+// Init returns the initial values of the optimizer's variables, sorted by path.
 func (o FromGoMLX) Init(nu []*Node) []*Node {
 	g := nu[0].Graph()
 	var state []*Node
@@ -42,7 +43,7 @@ func (o FromGoMLX) Init(nu []*Node) []*Node {
 	return state
 }
 
-// Update makes one step, and multiplies it by each run's step size.
+// Update makes one step, multiplied by the step size of each run.
 func (o FromGoMLX) Update(state, nu, grads []*Node, step *Node) (newState, newNu []*Node) {
 	g := nu[0].Graph()
 	store := model.NewStore()
@@ -65,9 +66,9 @@ func (o FromGoMLX) Update(state, nu, grads []*Node, step *Node) (newState, newNu
 	return newState, newNu
 }
 
-// bind makes a variable whose value in the graph is the node. It is made as a scalar, since the constant that it is
-// first stays in the program, where a large one would be written out number by number; optimizers look at the shapes of
-// nodes, not at those of variables.
+// bind creates a variable whose value in the graph is the given node. The variable is created as a scalar, because its
+// first value is a constant that stays in the program, and a large constant would be written out number by number.
+// Optimizers read the shapes of nodes, and not the shapes of variables.
 func bind(store *model.Store, path string, value *Node) *model.Variable {
 	v := store.VariableWithValue(path, tensors.FromShape(shapes.Make(value.DType())))
 	store.WithVariableAsConst(true)
@@ -77,8 +78,8 @@ func bind(store *model.Store, path string, value *Node) *model.Variable {
 	return v
 }
 
-// variables lists the variables that the optimizer makes for parameters of nu's shapes, sorted by path: it is run on a
-// graph of its own, which is thrown away.
+// variables lists the variables that the optimizer creates for parameters with the shapes of nu, sorted by path. To
+// find them, it runs the optimizer on a separate graph, which is then thrown away.
 func (o FromGoMLX) variables(nu []*Node) []*model.Variable {
 	g := NewGraph(nu[0].Graph().Backend(), "variables of an optimizer")
 	defer g.Finalize()

@@ -17,11 +17,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// growth is a family of models, one for each size of the index, on a problem whose posterior is known.
+// growth is a family of models on a problem with a known posterior, with one model for each size of the index.
 type growth struct {
 	name  string
 	of    func(n int) (index.Distribution, hyper.Layout, hyper.RowLaw)
-	arms  []int     // played; nil for a linear base model
+	arms  []int     // the arms played; nil for a linear base model
 	phi   mat.Dense // T x 3
 	noise float64
 	prior float64
@@ -29,12 +29,12 @@ type growth struct {
 
 const growthRuns = 100
 
-// The covariance of theta at the loss's minimiser approaches the posterior's as the index grows: with a_t, and rows of
-// B, drawn at random, (C + DB)(C + DB)^T averages N_z products, so that its error falls with 1/sqrt(N_z). The same
-// holds for the sample covariance of N particles. The A_t and B are those that the package draws; the minimiser is the
-// oracle's, which the trainers reach (TestFullDataReachesTheOracle). A root mean square over 100 runs of some 6
-// covariances is good to about 5%, so the slope through four sizes, 4.2 apart in log N_z, to 0.015: the interval is 4
-// of these to each side.
+// The covariance of theta at the loss's minimiser approaches the covariance of the posterior as the index grows. With
+// a_t and rows of B drawn at random, (C + DB)(C + DB)^T averages N_z products, so that its error falls with
+// 1/sqrt(N_z). The same holds for the sample covariance of N particles. The A_t and B are those that the package draws.
+// The minimiser comes from the oracle, which the trainers reach (TestFullDataReachesTheOracle). A root mean square over
+// 100 runs of about 6 covariances has an error of about 5%. The slope through four sizes, 4.2 apart in log N_z,
+// therefore has an error of 0.015, and the interval is 4 of these errors to each side.
 func TestCovarianceApproachesThePosterior(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	line, played := *randomArray(r, 1, 6, 3).dense(), []int{0, 1, 1, 0, 1, 2}
@@ -58,7 +58,7 @@ func TestCovarianceApproachesThePosterior(t *testing.T) {
 			for _, n := range []int{4, 16, 64, 256} {
 				e := g.error(t, n)
 				if g.name == "ensemble" {
-					n-- // degrees of freedom of a sample covariance
+					n-- // a sample covariance has n - 1 degrees of freedom
 				}
 				logs, errs = append(logs, math.Log(float64(n))), append(errs, math.Log(e))
 			}
@@ -68,15 +68,15 @@ func TestCovarianceApproachesThePosterior(t *testing.T) {
 			if slope < -0.56 || slope > -0.44 {
 				t.Errorf("the error falls with N^%.3f, want N^-0.5; errors %.3f (logarithms)", slope, errs)
 			}
-			if last > 0.15 { // no floor: at N = 4 it is near 1
+			if last > 0.15 { // the error has no floor: at N = 4 it is near 1
 				t.Errorf("a relative error of %.3f at N = 256", last)
 			}
 		})
 	}
 }
 
-// error is the root mean square over runs of the covariance's Frobenius distance to the posterior's, relative to its
-// norm.
+// error returns the Frobenius distance between the covariance of theta and the covariance of the posterior, relative to
+// the norm of the posterior's covariance, as the root mean square over runs.
 func (g growth) error(t *testing.T, n int) float64 {
 	t.Helper()
 	p, layout, rows := g.of(n)
@@ -106,7 +106,7 @@ func (g growth) error(t *testing.T, n int) float64 {
 	return math.Sqrt(sum / growthRuns)
 }
 
-// covariance is that of theta at the minimiser, over z, for given A and entries of D B.
+// covariance returns the covariance of theta over z at the minimiser, for given A and entries of D B.
 func (g growth) covariance(t *testing.T, p index.Distribution, layout hyper.Layout, a, prior *mat.Dense) *mat.SymDense {
 	t.Helper()
 	if g.arms != nil {
@@ -134,8 +134,9 @@ func (g growth) covariance(t *testing.T, p index.Distribution, layout hyper.Layo
 }
 
 // A trained diagonal hypermodel of section 4.1, from C = 0, has on average over A and B exactly the posterior's
-// variance at each arm, whatever m: |c_k + sigma_p b_k|^2 is that of a mean of independent unit vectors. Its spread
-// over runs falls with 1/sqrt(m). Means over 256 runs are good to spread/16, and the spread to 1/sqrt(2*256) = 4.4%.
+// variance at each arm, for every m: |c_k + sigma_p b_k|^2 is the squared norm of a mean of independent unit vectors.
+// Its spread over runs falls with 1/sqrt(m). Means over 256 runs have an error of spread/16, and the spread has an
+// error of 1/sqrt(2*256) = 4.4%.
 func TestTrainedVarianceIsThePosteriors(t *testing.T) {
 	const runs, noise, prior = 256, 1.5, 0.75
 	played := []int{0, 1, 1, 0, 1, 2}
@@ -158,7 +159,7 @@ func TestTrainedVarianceIsThePosteriors(t *testing.T) {
 	}
 }
 
-// trainedVariance trains to convergence, and returns the variance of theta at each arm in each run.
+// trainedVariance trains until convergence, and returns the variance of theta at each arm in each run.
 func trainedVariance(t *testing.T, m, runs int, noise, prior float32, played []int) [3][]float64 {
 	t.Helper()
 	arms, layout, sd := base.Tabular{Arms: 3}, hyper.PerParameter(3, m), math.Sqrt(float64(prior))

@@ -6,8 +6,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 )
 
-// HostParams is Params in plain Go: what is believed for the parameters nu of a state, p, which is not changed, and for
-// its entries that begin with "response.".
+// HostParams does in plain Go what Params does: it returns the belief's parameters. p holds the parameters nu of a
+// state and is not changed; responses holds the entries of the state that begin with "response.".
 func (t Trainer) HostParams(p hyper.HostParams, responses map[string][]float64) hyper.HostParams {
 	y, one := responses["response.y"], responses["response.one"]
 	if !t.Standardize || t.Integrate != Exact || y == nil {
@@ -19,14 +19,14 @@ func (t Trainer) HostParams(p hyper.HostParams, responses map[string][]float64) 
 		theta[i] = float32((y[i] - mean*one[i]) / sd)
 	}
 	nu[0] = append([]float32(nil), nu[0]...)
-	for i := range nu[0] { // of each particle, or of mu
+	for i := range nu[0] { // nu[0] is mu, or all particles
 		nu[0][i] += theta[i%len(theta)]
 	}
 	return hyper.HostParams{Nu: nu, Fixed: p.Fixed, Compiled: p.Compiled}
 }
 
-// HostResponses makes mean responses of predictions f in place, as Responses does. It returns false where it does not
-// know the loss, and leaves f as it is.
+// HostResponses turns predictions f into mean responses, in place, as Responses does. It returns false if it does not
+// know the loss, and then leaves f unchanged.
 func (t Trainer) HostResponses(responses map[string][]float64, f []float32) bool {
 	switch t.loss().(type) {
 	case Gaussian:
@@ -46,7 +46,7 @@ func (t Trainer) HostResponses(responses map[string][]float64, f []float32) bool
 	return true
 }
 
-// hostResponses is what State.responses returns.
+// hostResponses does in plain Go what State.responses does.
 func hostResponses(state map[string][]float64) (mean, sd float64) {
 	sd = math.Sqrt(state["response.m2"][0] / max(state["response.count"][0]-1, 1))
 	if sd == 0 {

@@ -9,21 +9,22 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/span"
 )
 
-// hostBlock is what is known of a block of theta: see standard.go for y and one, nil without Standardize.
+// hostBlock is the posterior of one block of theta. standard.go describes y and one, which are nil without Standardize.
 type hostBlock struct {
-	roots      []*root.Triangle // of its parts
+	roots      []*root.Triangle // one for each part
 	mu, y, one []float64
-	learned    bool         // a datum made the roots, which no other block has
-	posteriors atomic.Int32 // that have the block and are held
+	learned    bool         // a datum made the roots, so that no other block shares them
+	posteriors atomic.Int32 // number of held posteriors that have the block
 }
 
-// part is where an entry of size numbers a block is.
+// part returns the field for an entry that has size numbers for each block.
 func (b *hostBlock) part(name string) *[]float64 {
 	return map[string]*[]float64{"nu.0": &b.mu, "response.y": &b.y, "response.one": &b.one}[name]
 }
 
-// move moves a new block's means of a part by a datum phi with the part's gain, whose response is y, among ones one. It
-// returns what they missed.
+// move moves a new block's means of one part by a datum phi with the part's gain. y is the datum's response. one is the
+// response for the entry that learns responses of one. move returns the prediction errors of the old means for y and
+// for one.
 func (b *hostBlock) move(of span.Span, phi, gain []float64, y, one float64) (missed, missedOne float64) {
 	if b.y == nil {
 		return moved(&b.mu, of, phi, gain, y), 0
@@ -31,8 +32,8 @@ func (b *hostBlock) move(of span.Span, phi, gain []float64, y, one float64) (mis
 	return moved(&b.y, of, phi, gain, y), moved(&b.one, of, phi, gain, one)
 }
 
-// toPrior moves a new block's own means of a part by a datum of response 0 on one coordinate, with its gain in the part.
-// It returns what they missed.
+// toPrior moves a new block's own means of one part, in place, by a datum with response 0 on one coordinate, with the
+// gain in the part. It returns the old means at the coordinate: the prediction errors with the opposite sign.
 func (b *hostBlock) toPrior(of span.Span, coordinate int, gain []float64) (missed, missedOne float64) {
 	move := func(theta []float64) (missed float64) {
 		if theta == nil {
@@ -51,7 +52,8 @@ func (b *hostBlock) toPrior(of span.Span, coordinate int, gain []float64) (misse
 	return move(b.y), move(b.one)
 }
 
-// moved makes theta that after a datum phi with the gain of a part, whose response is y, and returns what theta missed.
+// moved replaces theta by its value after a datum phi with response y and the gain of one part. It returns the
+// difference between y and the prediction of the old theta.
 func moved(theta *[]float64, of span.Span, phi, gain []float64, y float64) (missed float64) {
 	own := (*theta)[of.From:of.To]
 	missed = y - dot.Product(phi[of.From:of.To], own)
@@ -63,7 +65,8 @@ func moved(theta *[]float64, of span.Span, phi, gain []float64, y float64) (miss
 	return missed
 }
 
-// missOne is what the part of theta for ones misses of a one at phi; without Standardize there is none, and it is 0.
+// missOne returns the prediction error at phi for a response of one, by the part of theta that learns responses of one.
+// Without Standardize it returns 0.
 func (b *hostBlock) missOne(of span.Span, phi []float64) float64 {
 	if b.one == nil {
 		return 0
@@ -71,7 +74,7 @@ func (b *hostBlock) missOne(of span.Span, phi []float64) float64 {
 	return 1 - dot.Product(phi, b.one[of.From:of.To])
 }
 
-// hostView is a block as responses with a mean and a standard deviation make it: see solution.
+// hostView is a block for responses that have a mean and a standard deviation: see solution.
 type hostView struct {
 	*hostBlock
 	parts    []span.Span

@@ -11,14 +11,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/root"
 )
 
-// HostPosterior is what an [Exact] trainer knows, in plain Go: see [HostTrainer]. It never changes, and is safe for
-// concurrent use. Those before and after a datum share all blocks but the datum's.
+// HostPosterior is the posterior of an [Exact] trainer in plain Go: see [HostTrainer]. A HostPosterior never changes,
+// and is safe for concurrent use. The posteriors before and after a datum share all blocks that the datum does not
+// change.
 //
-// Who makes one holds it. Where the last holder drops it, the memory of roots that no other has is used again; without
-// Drop it is the garbage collector's.
+// The caller that makes a posterior is its first holder. After the last holder calls Drop, the memory of roots that no
+// other posterior has is used again. Without Drop, the garbage collector frees the memory.
 type HostPosterior struct {
 	HostTrainer
-	params          hyper.HostParams // Fixed and Compiled
+	params          hyper.HostParams // only Fixed and Compiled
 	blocks          []*hostBlock
 	count, mean, m2 float64 // of the responses
 	turn            float64 // see discount.go
@@ -27,13 +28,13 @@ type HostPosterior struct {
 	holders         *atomic.Int32
 }
 
-// Hold adds a holder, and returns the posterior.
+// Hold adds a holder, and returns the same posterior.
 func (p *HostPosterior) Hold() *HostPosterior {
 	p.holders.Add(1)
 	return p
 }
 
-// Drop ends the hold of one holder, who does not use the posterior any more.
+// Drop removes a holder. The holder must not use the posterior after that.
 func (p *HostPosterior) Drop() {
 	if p.holders.Add(-1) > 0 {
 		return
@@ -47,7 +48,7 @@ func (p *HostPosterior) Drop() {
 	}
 }
 
-// held is a new posterior with one holder.
+// held counts a new posterior in each of its blocks, and returns it with one holder.
 func (p *HostPosterior) held() *HostPosterior {
 	p.holders = new(atomic.Int32)
 	for _, b := range p.blocks {
@@ -56,9 +57,10 @@ func (p *HostPosterior) held() *HostPosterior {
 	return p.Hold()
 }
 
-// Posterior returns that of the entries of a state. entry calls read with the numbers of one of Names, which read
-// does not keep. A root that is not triangular, as programs leave it, is made so, in O(size^3) a block. params have
-// Fixed and Compiled.
+// Posterior returns the posterior that the entries of a state describe. entry calls read with the numbers of the entry
+// that it is asked for, one of Names; read does not keep the slice. A root that is not triangular, as programs leave
+// it, is made triangular, in O(size^3) for each block. params must have Fixed and Compiled. The error is the first
+// error of entry.
 func (h HostTrainer) Posterior(params hyper.HostParams, entry func(name string, read func([]float64)) error) (
 	*HostPosterior, error) {
 	p := &HostPosterior{HostTrainer: h, params: params, blocks: make([]*hostBlock, h.belief.HostBlocks())}
@@ -88,7 +90,8 @@ func (h HostTrainer) Posterior(params hyper.HostParams, entry func(name string, 
 	return p.held(), nil
 }
 
-// readRoots reads those of a part. Blocks before data share theirs.
+// readRoots reads the roots of a part. A block shares the root of the first block if the two are equal, as before any
+// data.
 func (p *HostPosterior) readRoots(part int, x []float64) {
 	n, first := p.parts[part].Size(), p.blocks[0].roots
 	for i, b := range p.blocks {
@@ -100,7 +103,7 @@ func (p *HostPosterior) readRoots(part int, x []float64) {
 	}
 }
 
-// rootOf is the part whose roots an entry has; negative is none.
+// rootOf returns the part whose roots an entry holds, or a negative number if the entry holds no roots.
 func (p *HostPosterior) rootOf(name string) int {
 	switch {
 	case name == "nu.1":
@@ -111,13 +114,13 @@ func (p *HostPosterior) rootOf(name string) int {
 	return -1
 }
 
-// number is where an entry of one number is; nil is none.
+// number returns the field for an entry of one number, or nil for other entries.
 func (p *HostPosterior) number(name string) *float64 {
 	return map[string]*float64{"response.count": &p.count, "response.mean": &p.mean, "response.m2": &p.m2,
 		"discount.turn": &p.turn, "nu.3": &p.share, "evidence.data": &p.evidence.data}[name]
 }
 
-// Write writes the numbers of one of Names, as a state has them.
+// Write writes the numbers of one of Names to out, in the order in which a state has them.
 func (p *HostPosterior) Write(name string, out []float64) {
 	if number := p.number(name); number != nil {
 		out[0] = *number
@@ -137,8 +140,8 @@ func (p *HostPosterior) Write(name string, out []float64) {
 	}
 }
 
-// Observe returns the posterior with a datum of a weight: what [Trainer.Observe] does, up to rounding and a rotation of
-// the datum's root. ok is false where it would not be finite.
+// Observe returns the posterior after a datum of a given weight. The result equals the result of [Trainer.Observe] up
+// to rounding and a rotation of the datum's root. ok is false if the posterior would not be finite.
 func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPosterior, ok bool) {
 	phi, at := p.phi(x)
 	copied, rho, ok := *p, p.rho*float64(weight), true
@@ -153,7 +156,7 @@ func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPoste
 	}
 	last := next.blocks[at]
 	own := &hostBlock{roots: last.roots, mu: last.mu, y: last.y, one: last.one, learned: true}
-	if last == p.blocks[at] { // which others read
+	if last == p.blocks[at] { // other posteriors may read this block
 		own = p.newBlock(last)
 	}
 	next.evidence.data += float64(weight)
@@ -174,8 +177,8 @@ func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPoste
 	return next.weighed(own.mu, own.y, own.one)
 }
 
-// weighed is a new posterior, held, with the probability of its second model. ok is false where it, or numbers that are
-// new in it, are not finite.
+// weighed updates the probability of the second model, and returns the posterior with one holder. ok is false if this
+// probability, or one of the numbers that are new in the posterior, is not finite.
 func (p *HostPosterior) weighed(numbers ...[]float64) (next *HostPosterior, ok bool) {
 	numbers = append(numbers, []float64{p.mean, p.m2})
 	if p.twoParts() {
@@ -194,7 +197,7 @@ func (p *HostPosterior) weighed(numbers ...[]float64) (next *HostPosterior, ok b
 	return p.held(), true
 }
 
-// phi returns phi of an input, within its block.
+// phi returns the features of an input within the input's block, and the block.
 func (p *HostPosterior) phi(x []float32) (phi []float64, block int) {
 	narrow := make([]float32, p.size())
 	block = p.belief.HostPhi(p.params, x, narrow)
@@ -204,11 +207,12 @@ func (p *HostPosterior) phi(x []float32) (phi []float64, block int) {
 	return phi, block
 }
 
-// Revise returns the posterior with another response of a datum that has been observed, with age data after it: what
-// [Trainer.Revise] does, up to rounding. ok is false where it would not be finite.
+// Revise returns the posterior after the response of an observed datum is corrected from was to y. age is the number of
+// data observed after the datum. The result equals the result of [Trainer.Revise] up to rounding. ok is false if the
+// posterior would not be finite.
 func (p *HostPosterior) Revise(x []float32, was, y, weight float32, age int) (next *HostPosterior, ok bool) {
 	phi, at := p.phi(x)
-	left, kept := 1.0, 1.0 // the weights among the responses, and in the block: see posterior.revise
+	left, kept := 1.0, 1.0 // the datum's weights among the responses, and in its block: see posterior.revise
 	if p.discount > 0 {
 		t, turn := p.turns()
 		left = math.Pow(p.discount, float64(age))
@@ -240,7 +244,7 @@ func (p *HostPosterior) Revise(x []float32, was, y, weight float32, age int) (ne
 	return next.weighed(theta)
 }
 
-// recount is State.recount.
+// recount does in plain Go what State.recount does.
 func (p *HostPosterior) recount(was, y, weight float64) {
 	n := max(p.count, 1)
 	moved := weight * (y - was) / n
@@ -248,7 +252,7 @@ func (p *HostPosterior) recount(was, y, weight float64) {
 	p.mean += moved
 }
 
-// respond is State.count.
+// respond does in plain Go what State.count does.
 func (p *HostPosterior) respond(y float64) {
 	off := y - p.mean
 	p.count++
@@ -256,7 +260,8 @@ func (p *HostPosterior) respond(y float64) {
 	p.m2 += off * (y - p.mean)
 }
 
-// Responses are the entries of a state that begin with "response." and have one number: see [Trainer.HostResponses].
+// Responses returns the entries of a state that begin with "response." and have one number: see
+// [Trainer.HostResponses]. It returns nil without Standardize.
 func (p *HostPosterior) Responses() map[string][]float64 {
 	if !p.standardize {
 		return nil
@@ -264,11 +269,11 @@ func (p *HostPosterior) Responses() map[string][]float64 {
 	return map[string][]float64{"response.count": {p.count}, "response.mean": {p.mean}, "response.m2": {p.m2}}
 }
 
-// Sample draws functions of the belief, as the loss sees them.
+// Sample draws functions of the belief. Their values are in the units in which the loss sees the responses.
 func (p *HostPosterior) Sample() hyper.HostSample { return p.belief.OnHost(p.hostParams()) }
 
-// Normals is how the values that Sample draws are distributed; it is nil where these are not normal, and of beliefs
-// that do not say.
+// Normals returns the distribution of the values that Sample draws. It returns nil if the values are not normal, or if
+// the belief does not give their distribution.
 func (p *HostPosterior) Normals() hyper.HostNormals {
 	b, ok := p.belief.(hyper.HostNormal)
 	if !ok || promoted.By[hyper.HostNormal](b) {
@@ -277,7 +282,7 @@ func (p *HostPosterior) Normals() hyper.HostNormals {
 	return b.Normals(p.hostParams())
 }
 
-// hostParams are the parameters, as the loss sees the responses.
+// hostParams returns the parameters, in the units in which the loss sees the responses.
 func (p *HostPosterior) hostParams() hyper.HostParams {
 	params := p.params
 	params.Blocks, params.Share = make([]hyper.HostBlock, len(p.blocks)), float32(p.share)

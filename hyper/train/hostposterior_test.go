@@ -14,13 +14,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// hostedBlocks has 3 blocks of 4 + 2 + 1 numbers.
+// hostedBlocks is a belief with 3 blocks of 4 + 2 + 1 numbers.
 var hostedBlocks = hyper.BayesianLinear{Features: 3, Blocks: 3, Numbered: true, Waves: 4, Length: 1}
 
-// hostedLines has a line beside, of 2 + 1 numbers.
+// hostedLines is hostedBlocks with a line as a second part, of 2 + 1 numbers.
 var hostedLines = hyper.BayesianLinear{Features: 3, Blocks: 3, Numbered: true, Waves: 4, Length: 1, Line: true}
 
-// programmed is what programs know of data with weights, by name, and what is known of none.
+// programmed returns the entries of a state that programs compute, before any data and after data with weights. The
+// entries are in the order of names.
 func programmed(t *testing.T, tr Trainer, x [][]float32, y, w []float32) (names []string, before, after [][]float64) {
 	t.Helper()
 	out := must(CallOnceN(must(backend.Open(backend.Go))(t), func(in []*Node) []*Node {
@@ -59,7 +60,7 @@ func programmed(t *testing.T, tr Trainer, x [][]float32, y, w []float32) (names 
 	return names, before, after
 }
 
-// hosted is the posterior of entries by name.
+// hosted returns the posterior in plain Go for entries with the given names.
 func hosted(t *testing.T, tr Trainer, names []string, entries [][]float64) *HostPosterior {
 	t.Helper()
 	h, ok := tr.OnHost(2, 0.5)
@@ -76,7 +77,7 @@ func hosted(t *testing.T, tr Trainer, names []string, entries [][]float64) *Host
 	return must(h.Posterior(p, func(name string, read func([]float64)) error { read(of(name)); return nil }))(t)
 }
 
-// roots are S S^T of each block.
+// roots returns S S^T of each block.
 func roots(blocks, n int, s []float64) (out []float64) {
 	for b := range blocks {
 		for i := range n {
@@ -92,8 +93,8 @@ func roots(blocks, n int, s []float64) (out []float64) {
 	return out
 }
 
-// A posterior in plain Go is that of the programs, entry by entry, S by S S^T, with weights and without. The bound is
-// that of phi, which is of single precision.
+// A posterior in plain Go equals the posterior of programs, entry by entry, with S compared by S S^T, with weights and
+// without. The bound is the precision of phi, which is single.
 func TestHostPosteriorIsThePrograms(t *testing.T) {
 	for _, belief := range []hyper.BayesianLinear{hostedBlocks, hostedLines} {
 		for _, c := range []Config{{}, {Standardize: true}, {Weighted: true}, {Discount: 0.98}, {Discount: 0.992},
@@ -110,7 +111,7 @@ func isThePrograms(t *testing.T, tr Trainer) {
 	const data = 12
 	x, y, w := make([][]float32, data), make([]float32, data), make([]float32, data)
 	for i := range x {
-		x[i] = []float32{float32(r.IntN(2)), float32(r.NormFloat64()), float32(r.NormFloat64())} // block 2 has none
+		x[i] = []float32{float32(r.IntN(2)), float32(r.NormFloat64()), float32(r.NormFloat64())} // block 2 has no data
 		y[i], w[i] = float32(4+3*r.NormFloat64()), 1
 		if c.Weighted {
 			w[i] = float32(1 + r.IntN(5))
@@ -150,7 +151,7 @@ func isThePrograms(t *testing.T, tr Trainer) {
 	}
 }
 
-// What is written and read goes on to the bit as what was not.
+// A posterior that is written and read continues like the original, to the bit.
 func TestHostPosteriorIsRead(t *testing.T) {
 	tr, r := Trainer{hostedLines, Config{Integrate: Exact, Standardize: true, Inputs: 3}}, rand.New(rand.NewPCG(3, 4))
 	names, before, _ := programmed(t, tr, nil, nil, nil)
@@ -180,7 +181,8 @@ func TestHostPosteriorIsRead(t *testing.T) {
 	}
 }
 
-// The memory of a root is used again when the last holder of the posteriors that have it is gone, and not before.
+// The memory of a root is used again after all holders of the posteriors with this root have dropped them, and not
+// before.
 func TestHostPosteriorMemory(t *testing.T) {
 	tr := Trainer{hostedBlocks, Config{Integrate: Exact, Inputs: 3}}
 	names, before, _ := programmed(t, tr, nil, nil, nil)
@@ -205,7 +207,7 @@ func TestHostPosteriorMemory(t *testing.T) {
 		t.Fatal("a posterior that is held has changed")
 	}
 	reused := false
-	for range 100 { // a pool may lose what it is given
+	for range 100 { // a pool may lose its objects
 		second.Drop()
 		second, third = third, learn(third)
 		reused = reused || third.blocks[1].roots[0] == first.blocks[1].roots[0]
@@ -227,7 +229,8 @@ func TestHostPosteriorMemory(t *testing.T) {
 	}
 }
 
-// A file of an earlier way to forget may have a number of a turn that there is not, and goes on.
+// A posterior continues from a file of an earlier method of forgetting, even if the number in the file's turn is out of
+// range.
 func TestHostPosteriorTurnOfBefore(t *testing.T) {
 	tr := Trainer{hostedBlocks, Config{Integrate: Exact, Inputs: 3, Discount: 0.992}}
 	names, before, _ := programmed(t, tr, nil, nil, nil)
@@ -238,7 +241,8 @@ func TestHostPosteriorTurnOfBefore(t *testing.T) {
 	}
 }
 
-// What plain Go cannot train says so: one block, another way to train.
+// OnHost refuses what plain Go cannot train: a belief of one block, another integration, and a belief that embeds
+// another.
 func TestOnHostOnlyBlocks(t *testing.T) {
 	one := hostedBlocks
 	one.Blocks = 1
@@ -254,7 +258,7 @@ func TestOnHostOnlyBlocks(t *testing.T) {
 	}
 }
 
-// A datum that is not finite is refused: a noise of variance 0 leaves no finite root.
+// Observe refuses a datum with a result that is not finite: with a noise variance of 0 no finite root is left.
 func TestHostPosteriorNotFinite(t *testing.T) {
 	tr := Trainer{hostedBlocks, Config{Integrate: Exact, Inputs: 3}}
 	names, before, _ := programmed(t, tr, nil, nil, nil)
@@ -265,7 +269,7 @@ func TestHostPosteriorNotFinite(t *testing.T) {
 	}
 }
 
-// A posterior that is told another response of a datum is the one that was told it in the first place.
+// A posterior with a revised response equals the posterior that observed the right response in the first place.
 func TestHostPosteriorRevises(t *testing.T) {
 	for _, c := range []Config{{}, {Standardize: true}, {Weighted: true}, {Discount: 0.9, Standardize: true},
 		{Discount: 0.999}, {Discount: 0.992, Standardize: true}} {

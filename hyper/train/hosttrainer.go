@@ -9,19 +9,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/span"
 )
 
-// HostTrainer makes [Exact] training of a hyper.HostConjugate belief in plain Go, for one run: a datum costs what its
-// own block of theta does, O(size^2), however many blocks there are.
+// HostTrainer runs [Exact] training of a hyper.HostConjugate belief in plain Go, for one run. A datum costs O(size^2),
+// where size is the size of its own block of theta, however many blocks there are.
 type HostTrainer struct {
 	belief      hyper.HostConjugate
-	parts       []span.Span // of a block's numbers
+	parts       []span.Span // of the numbers of a block
 	rho, noise  float64
 	standardize bool
 	discount    float64      // 0 is none
-	spare       []*sync.Pool // of roots of each part that nobody reads any more
+	spare       []*sync.Pool // for each part, unused roots
 }
 
-// OnHost returns the trainer in plain Go, for the variances of [Rates]. ok is false where programs must train: of other
-// beliefs, and of those of one block, whose state is copied anyway.
+// OnHost returns the trainer in plain Go, for the variances of [Rates]. ok is false if programs must train: for other
+// beliefs and integrations, and for beliefs of one block, whose state is copied anyway.
 func (t Trainer) OnHost(priorVar, noiseVar float32) (h HostTrainer, ok bool) {
 	b, is := t.Belief.(hyper.HostConjugate)
 	if !is || promoted.By[hyper.HostConjugate](b) || t.Integrate != Exact {
@@ -41,7 +41,7 @@ func (t Trainer) OnHost(priorVar, noiseVar float32) (h HostTrainer, ok bool) {
 	return h, true
 }
 
-// Names are the entries of a [State] that a [HostPosterior] holds: all that data change.
+// Names returns the names of the entries of a [State] that a [HostPosterior] holds: all entries that data change.
 func (h HostTrainer) Names() []string {
 	names := []string{"nu.0", "nu.1"}
 	if h.twoParts() {
@@ -58,10 +58,10 @@ func (h HostTrainer) Names() []string {
 
 func (h HostTrainer) twoParts() bool { return len(h.parts) == 2 }
 
-// size is that of a block, all parts together.
+// size returns the size of a block, all parts together.
 func (h HostTrainer) size() int { return h.parts[len(h.parts)-1].To }
 
-// newBlock is a block after another, with roots to write to.
+// newBlock returns a block with the means of the block after, and with other roots to write to.
 func (h HostTrainer) newBlock(after *hostBlock) *hostBlock {
 	out := &hostBlock{mu: after.mu, y: after.y, one: after.one, learned: true}
 	for j, of := range h.parts {

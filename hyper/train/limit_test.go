@@ -16,7 +16,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// limitModels have indices of every kind.
+// limitModels returns models with every kind of index.
 func limitModels() []namedModel {
 	arms := base.Tabular{Arms: 3}
 	blocks := hyper.PerParameter(3, 2)
@@ -31,8 +31,8 @@ func limitModels() []namedModel {
 	}
 }
 
-// The steepness is what the moments of many sets of indices say, drawn as training draws them: their standard error is
-// about a hundredth.
+// The steepness agrees with the moments of many sets of indices, drawn as training draws them. The standard error of
+// the moments is about a hundredth.
 func TestStepLimitIsThatOfTheIndices(t *testing.T) {
 	const sets = 20_000
 	for _, m := range limitModels() {
@@ -42,7 +42,7 @@ func TestStepLimitIsThatOfTheIndices(t *testing.T) {
 			{Integrate: FullData},
 		} {
 			if c.Integrate != FullData && newProblem(c, m.Model).indexSet() != nil {
-				continue // not for this model
+				continue // this model does not support the index set
 			}
 			for _, mapStep := range []float64{1, 0.25} {
 				_, linear := m.Hyper.(hyper.Linear)
@@ -52,7 +52,7 @@ func TestStepLimitIsThatOfTheIndices(t *testing.T) {
 				want := steepnessOf(t, m.Model, c, mapStep, sets)
 				tolerance := 0.05
 				if c.IndexSet == Frame {
-					tolerance = 0.15 // in few dimensions its rotations are not quite uniform
+					tolerance = 0.15 // in few dimensions the rotations of Frame are not quite uniform
 				}
 				if got := newProblem(c, m.Model).steepness(mapStep); math.Abs(got/want-1) > tolerance {
 					t.Errorf("%s, %+v, map step %v: steepness %.3f, of samples %.3f", m.name, c, mapStep, got, want)
@@ -62,8 +62,8 @@ func TestStepLimitIsThatOfTheIndices(t *testing.T) {
 	}
 }
 
-// steepnessOf is the largest eigenvalue of E[M^2] against E[M] over many sets of indices; with FullData the sets are
-// large.
+// steepnessOf returns the largest eigenvalue of E[M^2] relative to E[M] over many sets of indices. With FullData the
+// sets are large.
 func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets int) float64 {
 	t.Helper()
 	if c.Integrate == FullData {
@@ -79,7 +79,7 @@ func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets in
 	}, []uint64{3})[0].sub(0)
 	l, linear := m.Hyper.(hyper.Linear)
 	part, dim := z.dims[1], z.dims[1]
-	if linear { // of the first parameter
+	if linear { // psi takes the first parameter's part of z
 		part, dim = l.Width, l.Width+1
 	}
 	mean, square := mat.NewSymDense(dim, nil), mat.NewDense(dim, dim, nil)
@@ -98,8 +98,8 @@ func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets in
 		product.Mul(one, one)
 		square.Add(square, &product)
 	}
-	// E[M^2] v = h E[M] v; both sums have the factor 1/sets. E[M] of one-hot indices with a mean is singular: a
-	// direction without slope.
+	// E[M^2] v = h E[M] v; both sums have the factor 1/sets. For one-hot indices with a mean, E[M] is singular in one
+	// direction, in which the loss has no slope.
 	var e mat.EigenSym
 	if !e.Factorize(mean, true) {
 		t.Fatal("no eigenvalues")
@@ -122,8 +122,8 @@ func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets in
 	return e.Values(nil)[dim-1]
 }
 
-// With one datum and closed forms, SGD comes to rest at the minimiser with steps just below the limit, and leaves it
-// with steps above.
+// With one datum and closed forms, SGD comes to rest at the minimiser if the step size is just below the limit. SGD
+// moves away from the minimiser if the step size is above the limit.
 func TestStepLimitParts(t *testing.T) {
 	for _, m := range append(limitModels(), trainable()...) {
 		for _, c := range []struct {
@@ -155,7 +155,7 @@ func TestStepLimitParts(t *testing.T) {
 	}
 }
 
-// off is the distance to the minimiser of each run.
+// off returns the distance to the minimiser for each run.
 func off(m trained) (out [problemRuns]float64) {
 	nu := m.nu()
 	for r := range out {
@@ -164,7 +164,7 @@ func off(m trained) (out [problemRuns]float64) {
 	return out
 }
 
-// steepestNorm2 is the squared norm of the features of a run's only datum.
+// steepestNorm2 returns the squared norm of the features of a run's only datum.
 func steepestNorm2(m trained, r int) (sum float64) {
 	gram := m.get("data.gram")[0].sub(r)
 	for i := range gram.dims[0] {
@@ -173,7 +173,7 @@ func steepestNorm2(m trained, r int) (sum float64) {
 	return sum
 }
 
-// Without a quadratic loss, or with another optimizer, or without steps, there is no limit that could be computed.
+// The limit is not known without a quadratic loss, with other optimizers, and without steps.
 func TestStepLimitIsNotKnown(t *testing.T) {
 	arms, net := limitModels()[0].Model, otherModels()[0].Model
 	for _, c := range []struct {
@@ -187,7 +187,7 @@ func TestStepLimitIsNotKnown(t *testing.T) {
 	}
 }
 
-// The step of 0.5 that the README had: a factor of 1 - 0.5 (1/0.25 + 1) = -1.5.
+// A step of 0.5 is too large: it multiplies an error by 1 - 0.5 (1/0.25 + 1) = -1.5.
 func ExampleConfig_StepLimit() {
 	arms := base.Tabular{Arms: 3}
 	m := hyper.Model{Base: arms, Hyper: hyper.Linear{Layout: hyper.PerParameter(3, 10), P: index.PerArm{Arms: 3, M: 10}}}

@@ -6,10 +6,10 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// LogisticLoss is the loss of responses 0 or 1, or of shares in [0, 1], where a prediction f is the logarithm of the
-// odds: log(1 + e^f) - y f, minus the log-likelihood of logistic regression. A belief over f is then one over
-// probabilities. It goes with Weights, or with sigma_w = 1 and no perturbations: a response with noise added is no
-// longer in [0, 1].
+// LogisticLoss is the loss for responses 0 or 1, or for shares in [0, 1]. A prediction f is the logarithm of the odds,
+// and the loss is log(1 + e^f) - y f, minus the log-likelihood of logistic regression. A belief over f is then a belief
+// over probabilities. Use the loss with Weights, or with sigma_w = 1 and without perturbations: a response with added
+// noise is outside of [0, 1].
 type LogisticLoss struct{}
 
 var _ Bounded = LogisticLoss{}
@@ -22,13 +22,13 @@ func (LogisticLoss) Takes(y float64) error {
 	return nil
 }
 
-// Value is log(1 + e^f) - y f, without overflow.
+// Value returns log(1 + e^f) - y f, without overflow.
 func (LogisticLoss) Value(f, y *Node) *Node {
 	softplus := Add(MaxScalar(f, 0), Log1P(Exp(Neg(Abs(f)))))
 	return Sub(softplus, Mul(y, f))
 }
 
-// Gradient is what the probability misses.
+// Gradient returns the probability minus y.
 func (LogisticLoss) Gradient(f, y *Node) *Node { return Sub(Sigmoid(f), y) }
 
 // Link returns the probability, 1 / (1 + e^-f).

@@ -12,8 +12,8 @@ import (
 
 func referenceLogistic(f, y float64) float64 { return math.Log1p(math.Exp(f)) - y*f }
 
-// The logistic loss, its slope and its link are the formulas' in double precision, also far out, where e^f is no number
-// of single precision; on both backends.
+// The logistic loss, its derivative and its link equal the formulas in double precision on both backends, also for
+// large f, where e^f overflows single precision.
 func TestLogistic(t *testing.T) {
 	f := []float32{-200, -30, -3, -0.5, 0, 0.25, 2.5, 30, 200}
 	y := []float32{0, 1, 1, 0, 0.5, 0.25, 1, 0, 1}
@@ -35,14 +35,14 @@ func TestLogistic(t *testing.T) {
 	}
 }
 
-// By every way, for all weights and models, its gradient is that of plain Go by central differences.
+// For every way, all weights and all models, the gradient equals the gradient in plain Go by central differences.
 func TestLogisticGradients(t *testing.T) {
 	referenceLosses[LogisticLoss{}] = referenceLogistic
 	defer delete(referenceLosses, LogisticLoss{})
 	testLossWithWeights(t, LogisticLoss{})
 }
 
-// A prediction of 0 is a probability of 1/2, and costs log 2 whatever the response.
+// A prediction of 0 is a probability of 1/2, and its loss is log 2 for both responses.
 func ExampleLogisticLoss() {
 	b, _ := backend.Open(backend.Go)
 	out, _ := CallOnceN(b, func(f *Node) []*Node {

@@ -29,8 +29,8 @@ var referenceLosses = map[Loss]func(f, y float64) float64{
 	logCosh{}:  func(f, y float64) float64 { return math.Log(math.Cosh(f - y)) },
 }
 
-// A loss is the formula, its Gradient the slope of it by central differences in plain Go, and it is quadratic if it
-// says so: its third differences are 0.
+// Each loss equals its formula, and Gradient equals the derivative by central differences in plain Go. A loss whose
+// Quadratic is true has third differences of 0.
 func TestLosses(t *testing.T) {
 	f, y := []float32{-3, -0.5, 0, 0.25, 1, 2.5, 4}, []float32{0, 1, 0.5, 1, 0.25, 0, 1}
 	for l, reference := range referenceLosses {
@@ -56,9 +56,9 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// The loss and its gradient are those of the paper's formula in plain Go and double precision, for every structure of
-// model. |D|/|D~| is 17/5. The tolerance is some hundred units of single precision's 6e-8, for sums of some ten terms;
-// central differences are good to 1e-9.
+// The loss and its gradient equal the paper's formula in plain Go and double precision, for every structure of model.
+// |D|/|D~| is 17/5. The tolerance is some hundred units of single precision's 6e-8, for sums of about ten terms.
+// Central differences have an error of 1e-9.
 func TestLossAndGradient(t *testing.T) {
 	for i, m := range append(linearModels(), otherModels()...) {
 		p := newTrial(t, m.Model, 5, 17)
@@ -85,21 +85,21 @@ func TestLossAndGradient(t *testing.T) {
 	}
 }
 
-// With every loss and all weights, the loss and its gradient are those of the formula in plain Go, and all other ways
-// that fit have that gradient. 1 - Phi(u) is 3e-5 for u = 4, and known to 6e-8 in single precision: Exponential's
-// weights, near 10 there, to 2e-3.
+// With every loss and all weights, the loss and its gradient equal the formula in plain Go, and all other ways that fit
+// have the same gradient. 1 - Phi(u) is 3e-5 for u = 4, and single precision has it to 6e-8. The weights of
+// Exponential, near 10 there, therefore have an error of 2e-3.
 func TestLossesWithWeights(t *testing.T) {
 	for _, l := range []Loss{nil, logCosh{}} {
 		testLossWithWeights(t, l)
 	}
 }
 
-// testLossWithWeights tests a loss with all weights.
+// testLossWithWeights tests one loss with all weights.
 func testLossWithWeights(t *testing.T, l Loss) {
 	t.Helper()
 	for _, w := range []Weights{Unweighted, Bernoulli, Exponential} {
 		if l == nil && w == Unweighted {
-			continue // TestLossAndGradient, TestWaysAgree
+			continue // tested by TestLossAndGradient and TestWaysAgree
 		}
 		c, tolerance := Config{Loss: l, Weights: w}, 2*single
 		if w == Exponential {

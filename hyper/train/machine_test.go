@@ -15,10 +15,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// modelOf is what a trainer of a hyper.Model trains.
+// modelOf returns the hyper.Model that a trainer trains.
 func modelOf(tr Trainer) hyper.Model { return tr.Belief.(hyper.Model) }
 
-// machine is a trainer with its state as tensors: each method is one call of a compiled graph.
+// machine is a trainer with its state as tensors. Each method calls a compiled graph once.
 type machine struct {
 	t                    testing.TB
 	names                []string
@@ -30,8 +30,8 @@ type machine struct {
 	size                 int
 }
 
-// newMachine builds the graphs of a trainer, for runs with the given seeds. With actions the base model's inputs are
-// rows of them, the same for all runs.
+// newMachine builds the graphs of a trainer, for runs with the given seeds. With actions, the base model's inputs are
+// rows of actions, the same for all runs.
 func newMachine(t testing.TB, name string, tr Trainer, seeds []uint64, rates [4][]float32, actions *array) *machine {
 	t.Helper()
 	if err := tr.Validate(tr.Belief); err != nil {
@@ -96,7 +96,7 @@ func (m *machine) call(e *Exec, args ...any) {
 	m.state = must(e.Call(args...))(m.t)
 }
 
-// menu is the actions' tensor, or a stand-in that no graph reads.
+// menu returns the actions' tensor, or a placeholder that no graph reads.
 func (m *machine) menu() any {
 	if m.actions == nil {
 		return newArray(len(m.seeds), 1, 1).float32s()
@@ -111,13 +111,13 @@ func (m *machine) add(x []int32, y []float32) {
 	m.size++
 }
 
-// train makes one period's SGD steps.
+// train makes the SGD steps of one period.
 func (m *machine) train(period int) {
 	m.t.Helper()
 	m.call(m.learn, m.seeds, int32(m.size), int32(period), m.rates[0], m.rates[1], m.rates[2], m.rates[3], m.menu())
 }
 
-// get reads entries of the state whose names begin with the given ones.
+// get returns the entries of the state with names that begin with the given ones.
 func (m *machine) get(names ...string) []array {
 	var out []array
 	for _, name := range names {
@@ -126,7 +126,7 @@ func (m *machine) get(names ...string) []array {
 	return out
 }
 
-// prior reads the entries of D B.
+// prior returns the entries of D B.
 func (m *machine) prior() array {
 	if slices.Contains(m.names, "fixed.prior") {
 		return m.get("fixed.prior")[0]
@@ -144,10 +144,10 @@ func (m *machine) prior() array {
 	return out
 }
 
-// nu reads the trained parameters.
+// nu returns the trained parameters.
 func (m *machine) nu() []array { return m.all("nu") }
 
-// all reads the entries name.0, name.1, ...
+// all returns the entries name.0, name.1, ...
 func (m *machine) all(name string) []array {
 	var out []array
 	for i, n := range m.names {

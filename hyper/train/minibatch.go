@@ -9,7 +9,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// minibatches is the part of a route that has data in a replay buffer, and draws them and indices for each step.
+// minibatches is the part of a route that keeps data in a replay buffer, and draws data and indices for each step.
 type minibatches struct{ problem }
 
 func (m minibatches) memory(g *Graph, runs int) State {
@@ -22,27 +22,27 @@ func (m minibatches) memory(g *Graph, runs int) State {
 
 func (m minibatches) observe(state State, d datum, _ Rates) { d.insert(state) }
 
-// draws is what the SGD steps of a period need and that does not depend on nu. It is made for all steps at once: fewer
-// and larger operations run faster and compile faster.
+// draws holds what the SGD steps of a period need and that does not depend on nu. It is computed for all steps at once:
+// fewer and larger operations run faster and compile faster.
 type draws struct {
-	data    Batch     // [runs, steps * Batch, ...]; without A where sums take it from the replay buffer
-	at      *Node     // places of the data in the replay buffer, [runs, steps * Batch]
+	data    Batch     // [runs, steps * Batch, ...]; without A if sums take A from the replay buffer
+	at      *Node     // positions of the data in the replay buffer, [runs, steps * Batch]
 	sets    index.Set // [runs, steps * indices, ...]; the same in each step when it holds every index
-	count   int       // indices of a step
-	picked  bool      // data.A has a^T z at the indices of its step, [runs, steps * Batch, indices]
-	targets *Node     // of the own gradient, [runs, steps, indices, Batch]: see targets
-	fixed   *Node     // the fixed part of the predictions, where it is not in the targets; likewise
-	weights *Node     // of the data for each index; likewise, or nil
+	count   int       // number of indices of a step
+	picked  bool      // data.A is a^T z at the indices of each step, [runs, steps * Batch, indices]
+	targets *Node     // for the own gradient, [runs, steps, indices, Batch]: see aim
+	fixed   *Node     // the fixed part of the predictions, if the targets do not contain it; same shape
+	weights *Node     // of the data for each index; same shape, or nil
 }
 
-// nodes are the places of what was drawn.
+// nodes returns the addresses of the nodes that were drawn.
 func (d *draws) nodes() []**Node {
 	return []**Node{
 		&d.data.X, &d.data.Y, &d.data.A, &d.data.W, &d.at, &d.sets.Vector, &d.sets.ID, &d.targets, &d.fixed, &d.weights,
 	}
 }
 
-// draw draws the minibatches, with their perturbations, and the indices of all steps.
+// draw draws the minibatches with their perturbations, and the indices, for all steps.
 func (m minibatches) draw(state State, s rng.Stream, size, actions *Node, _ Rates) draws {
 	d := m.drawData(state, s, size, actions)
 	d.sets, d.count = m.indexSets(s.Named("z"))
@@ -61,7 +61,7 @@ func (m minibatches) drawData(state State, s rng.Stream, size, actions *Node) (d
 	return d
 }
 
-// indexSets draws the indices of all steps.
+// indexSets draws the indices of all steps, and returns them with the number of indices of a step.
 func (m minibatches) indexSets(s rng.Stream) (index.Set, int) {
 	if m.Integrate == Analytic {
 		all := m.every(s.Graph(), s.Runs())
@@ -80,7 +80,7 @@ func (m minibatches) indexSets(s rng.Stream) (index.Set, int) {
 	return m.z.Sample(s, m.Steps*n), n
 }
 
-// drawn is the number of indices that a step draws.
+// drawn returns the number of indices that a step draws.
 func (p problem) drawn() int {
 	switch p.IndexSet {
 	case PerDatum:
@@ -91,7 +91,7 @@ func (p problem) drawn() int {
 	return p.Indices
 }
 
-// indices are those of step i.
+// indices returns the indices of step i.
 func (d draws) indices(i loop.Index) index.Set {
 	if d.count == 0 || d.sets.Every {
 		return d.sets
@@ -99,22 +99,22 @@ func (d draws) indices(i loop.Index) index.Set {
 	return d.sets.Part(func(x *Node) *Node { return i.Rows(x, d.count) })
 }
 
-// step is the minibatch of n data of step i.
+// step returns the minibatch of step i, which has n data.
 func (b Batch) step(i loop.Index, n int) Batch {
 	return Batch{X: i.Rows(b.X, n), Y: i.Rows(b.Y, n), A: i.Rows(b.A, n), W: i.Rows(b.W, n)}
 }
 
-// weight is |D|/|D~|, [runs], for |D| a float32 scalar.
+// weight returns |D|/|D~|, [runs]. size is |D|, a float32 scalar.
 func (m minibatches) weight(size *Node, r Rates) *Node {
 	return Mul(OnesLike(r.Step), MulScalar(size, 1/float64(m.Batch)))
 }
 
-// split makes each step of a batch a run of its own.
+// split makes each step of a batch a run.
 func (b Batch) split(steps int) Batch {
 	return Batch{X: split(b.X, steps), Y: split(b.Y, steps), A: split(b.A, steps), W: split(b.W, steps)}
 }
 
-// split makes x [runs, steps * n, ...] into [runs * steps, n, ...]; nil stays nil.
+// split reshapes x [runs, steps * n, ...] to [runs * steps, n, ...]; nil stays nil.
 func split(x *Node, steps int) *Node {
 	if x == nil {
 		return nil

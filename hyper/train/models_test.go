@@ -11,7 +11,7 @@ type namedModel struct {
 	hyper.Model
 }
 
-// linearIn makes a linear hypermodel, with a prior in the given layout if that has blocks.
+// affineIn returns a linear hypermodel. If the layout prior has blocks, the hypermodel has a prior in that layout.
 func affineIn(b hyper.BaseModel, l hyper.Layout, p index.Distribution, prior hyper.Layout) hyper.Model {
 	return withPrior(hyper.Model{Base: b, Hyper: hyper.Linear{Layout: l, P: p, InitM: hyper.InitNormal(0.5)}}, b, prior)
 }
@@ -35,7 +35,7 @@ func withPrior(m hyper.Model, b hyper.BaseModel, l hyper.Layout) hyper.Model {
 
 var none hyper.Layout
 
-// linearModels are models that are linear in theta: every layout, law of the index, and kind of prior.
+// linearModels returns models that are linear in theta: every layout, distribution of the index, and kind of prior.
 func linearModels() []namedModel {
 	arms, line, wide := base.Tabular{Arms: 3}, base.Linear{Features: 3}, base.Linear{Features: 4}
 	perArm := index.PerArm{Arms: 3, M: 2}
@@ -68,7 +68,7 @@ func linearModels() []namedModel {
 	}
 }
 
-// otherModels are not linear in theta, or have a prior with features of its own.
+// otherModels returns models that are not linear in theta, or that have a prior with its own features.
 func otherModels() []namedModel {
 	net := base.MLP{Layers: []int{2, 3, 1}, Activation: base.ActivationTanh} // groups of 9 and 4 parameters
 	relu := base.MLP{Layers: []int{2, 3, 2, 1}}

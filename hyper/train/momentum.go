@@ -6,9 +6,9 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Momentum is SGD with a velocity v <- Decay v + gradient (Polyak 1964), nu <- nu - step v; with Nesterov's look ahead
-// nu <- nu - step (gradient + Decay v). In the long run it goes 1 / (1 - Decay) times as far as SGD. It is no [Linear]
-// optimizer: its limit of stability is another one.
+// Momentum is SGD with a velocity v <- Decay v + gradient (Polyak 1964): nu <- nu - step v. With Nesterov's look ahead
+// it is nu <- nu - step (gradient + Decay v). In the long run Momentum moves 1 / (1 - Decay) times as far as SGD.
+// Momentum is not a [Linear] optimizer: [Config.StepLimit] does not hold for it.
 type Momentum struct {
 	Decay    float64 `help:"share of the velocity that a step keeps; 0 is 0.9"`
 	Nesterov bool    `help:"look ahead by one step"`
@@ -41,7 +41,7 @@ func (o Momentum) Update(state, nu, grads []*Node, step *Node) (newState, newNu 
 	return newState, newNu
 }
 
-// Validate reports a decay out of range.
+// Validate reports a Decay out of range.
 func (o Momentum) Validate() error {
 	if !(o.Decay >= 0 && o.Decay < 1) {
 		return fmt.Errorf("Decay must be in [0, 1), got %v", o.Decay)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// referenceMomentum is the sequence for one number and its gradients in turn.
+// referenceMomentum returns the steps with momentum for one number and a sequence of gradients.
 func referenceMomentum(o Momentum, nu, step float64, grads []float64) float64 {
 	decay, v := o.Decay, 0.0
 	if decay == 0 {
@@ -22,8 +22,8 @@ func referenceMomentum(o Momentum, nu, step float64, grads []float64) float64 {
 	return nu
 }
 
-// Steps with momentum are the sequences in plain Go. With a constant gradient of 1 velocities are
-// (1 - Decay^t) / (1 - Decay).
+// Steps with momentum equal the sequences in plain Go. With a constant gradient of 1, the velocities are (1 - Decay^t)
+// / (1 - Decay).
 func TestMomentum(t *testing.T) {
 	for _, o := range []Momentum{{}, {Decay: 0.5}, {Nesterov: true}, {Decay: 0.75, Nesterov: true}} {
 		sameSteps(t, o, []float64{1, -0.5, 3, 2}, single, func(nu, step float64, grads []float64) float64 {

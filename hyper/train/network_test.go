@@ -17,7 +17,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// stateOf is a trainer's state with the parameters of a trial and its data, which are actions 0, 1, ... in order.
+// stateOf returns a trainer's state with the parameters and the data of a trial. The data are actions 0, 1, ... in
+// order.
 func stateOf(p inGraph) State {
 	runs, n, state := p.data.Y.Shape().Dim(0), p.data.Y.Shape().Dim(1), p.state()
 	state["replay.x"] = Iota(p.data.Y.Graph(), shapes.Make(dtypes.Int32, runs, n), 1)
@@ -25,7 +26,7 @@ func stateOf(p inGraph) State {
 	return state
 }
 
-// moves returns the gradients that a trainer's Train followed: the moves of nu over the period, over -alpha/|D|.
+// moves returns the gradients that a trainer's Train followed: the moves of nu over the period, divided by -alpha/|D|.
 func moves(tr Trainer, p inGraph, s rng.Stream, r Rates) []*Node {
 	n := p.data.Y.Shape().Dim(1)
 	state := stateOf(p)
@@ -38,8 +39,8 @@ func moves(tr Trainer, p inGraph, s rng.Stream, r Rates) []*Node {
 	return out
 }
 
-// followed returns the gradients that the period's steps should follow: each that of loss by automatic differentiation,
-// at the nu where the earlier ones ended, on the minibatch and the indices that the step draws.
+// followed returns the gradients that the steps of a period should follow. Each gradient is computed by automatic
+// differentiation of loss, at the nu after the earlier steps, on the minibatch and the indices that the step draws.
 func followed(tr Trainer, p inGraph, s rng.Stream, r Rates, loss func(p hyper.Params, data Batch, z index.Set,
 	size *Node, r Rates) *Node) []*Node {
 	n := p.data.Y.Shape().Dim(1)
@@ -64,8 +65,8 @@ func followed(tr Trainer, p inGraph, s rng.Stream, r Rates, loss func(p hyper.Pa
 	return sum
 }
 
-// A period's steps on a network follow the gradient of the loss, which TestLossAndGradient has against plain Go; the
-// anchor is as aimOf says.
+// The steps of a period on a network follow the gradient of the loss, with the anchor that aimOf describes.
+// TestLossAndGradient compares the gradient of the loss with plain Go.
 func TestNetworkStepsFollowTheLoss(t *testing.T) {
 	type kind struct {
 		IndexSet
@@ -82,7 +83,7 @@ func TestNetworkStepsFollowTheLoss(t *testing.T) {
 		for _, k := range kinds {
 			for _, name := range backends() {
 				if name != backend.Go && (i > 0 || k.IndexSet != Frame) {
-					continue // XLA takes seconds to compile each
+					continue // XLA takes seconds to compile each case
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s/%s", m.name, k.IndexSet, k.Integration, name), func(t *testing.T) {
 					tr := Trainer{m.Model, Config{Steps: 2, Batch: 5, Indices: 4, Capacity: 5, IndexSet: k.IndexSet,
@@ -106,7 +107,7 @@ func TestNetworkStepsFollowTheLoss(t *testing.T) {
 	}
 }
 
-// With the regularizer KL the steps follow the gradient of the loss with it, whatever the base model.
+// With the regularizer KL the steps follow the gradient of the loss, for every base model.
 func TestKLStepsFollowTheLoss(t *testing.T) {
 	net := base.MLP{Layers: []int{2, 3, 1}, Activation: base.ActivationTanh}
 	for _, b := range []hyper.BaseModel{net, base.Linear{Features: 3}} {
@@ -130,9 +131,10 @@ func TestKLStepsFollowTheLoss(t *testing.T) {
 	}
 }
 
-// Each step draws its own minibatch, uniformly from the data there are, and its own indices. 3 steps of 3,000 data of
-// 4, with room for 6: counts, and the shares of equal data in two steps (1/4), within 5 binomial standard errors; the
-// indices of two steps have products of mean 0, to 5 standard errors of 3,000 x 4 standard normal products.
+// Each step draws its own minibatch, uniformly from the available data, and its own indices. 3 steps draw 3,000 data
+// each from 4 data, in a buffer with room for 6. The counts, and the share of equal data in two steps (1/4), are within
+// 5 binomial standard errors. The products of the indices of two steps have mean 0, within 5 standard errors for 3,000
+// x 4 standard normal products.
 func TestStepsAreIndependent(t *testing.T) {
 	const size, n = 4, 3000
 	net := base.MLP{Layers: []int{1, 2, 1}}
@@ -183,7 +185,7 @@ func TestStepsAreIndependent(t *testing.T) {
 	}
 }
 
-// MapStep multiplies the move of C alone, for each run by its own.
+// MapStep multiplies only the move of C, by the run's own factor.
 func TestMapStep(t *testing.T) {
 	m := otherModels()[0].Model // a dense linear hypermodel
 	p := newTrial(t, m, 5, 5)
@@ -211,8 +213,8 @@ func TestMapStep(t *testing.T) {
 	}
 }
 
-// Clip shortens the gradient of L~ / |D| over all parameters of a run to the bound and keeps its direction; a bound of
-// 0 is none, a bound above the norm does nothing, and a gradient of 0 stays 0.
+// Clip shortens the gradient of L~ / |D| over all parameters of a run to the bound and keeps the direction. A bound of
+// 0 is no bound, a bound above the norm changes nothing, and a gradient of 0 stays 0.
 func TestClip(t *testing.T) {
 	m := otherModels()[0].Model
 	p := newTrial(t, m, 5, 5)
@@ -230,7 +232,7 @@ func TestClip(t *testing.T) {
 		out := run(append([]any{bounds}, p.args()...)...)
 		for r, bound := range bounds {
 			free, got := ofRun(out[:2], r), ofRun(out[2:], r)
-			norm := apart(free, make([]float64, len(free))) / 5 // of the gradient of L~ / |D|, where moves gives that of L~
+			norm := apart(free, make([]float64, len(free))) / 5 // of the gradient of L~ / |D|; moves is for L~
 			factor := 1.0
 			if bound > 0 {
 				factor = min(1, float64(bound)/norm)

@@ -4,9 +4,9 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Optimizer turns gradients into new parameters. Its state is data, so that a checkpoint is exact and a While loop can
-// carry it, and each run has its own step size. Implementations are comparable values, with settings that are useful
-// when they are zero.
+// Optimizer turns gradients into new parameters. The state of an optimizer is data: a checkpoint is therefore exact,
+// and a While loop can carry the state. Each run has its own step size. Implementations are comparable values, with
+// settings that are useful when they are zero.
 type Optimizer interface {
 	// Init returns the optimizer's state for parameters nu.
 	Init(nu []*Node) []*Node
@@ -14,21 +14,21 @@ type Optimizer interface {
 	Update(state, nu, grads []*Node, step *Node) (newState, newNu []*Node)
 }
 
-// Linear is an optimizer whose moves are proportional to the gradients and to the step size. Steps have then a limit of
-// stability, see [Config.StepLimit]. Others divide by the size of the gradients.
+// Linear is an optimizer with moves that are proportional to the gradients and to the step size. The step size then has
+// a limit of stability, see [Config.StepLimit]. Other optimizers divide by the size of the gradients.
 type Linear interface {
 	Optimizer
 	// LinearInGradients marks a Linear optimizer.
 	LinearInGradients()
 }
 
-// IsLinear tells whether an optimizer's moves are linear in the gradients; nil is SGD.
+// IsLinear reports whether an optimizer's moves are linear in the gradients. nil is SGD.
 func IsLinear(o Optimizer) bool {
 	_, ok := o.(Linear)
 	return o == nil || ok
 }
 
-// SGD is nu <- nu - step * gradient: the paper's, with constant steps.
+// SGD makes the paper's steps, nu <- nu - step * gradient, with constant step sizes.
 type SGD struct{}
 
 var _ Linear = SGD{}
@@ -46,7 +46,7 @@ func (SGD) Update(_, nu, grads []*Node, step *Node) ([]*Node, []*Node) {
 	return nil, out
 }
 
-// perRun shapes v [runs] so that it multiplies x [runs, ...].
+// perRun reshapes v [runs] so that v multiplies x [runs, ...].
 func perRun(v, x *Node) *Node {
 	for v.Rank() < x.Rank() {
 		v = InsertAxes(v, -1)

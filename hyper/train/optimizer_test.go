@@ -10,7 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// referenceAdam is algorithm 1 of Kingma and Ba (ICLR 2015), for one number and its gradients in turn.
+// referenceAdam is algorithm 1 of Kingma and Ba (ICLR 2015), for one number and a sequence of gradients.
 func referenceAdam(nu, step float64, grads []float64) float64 {
 	m, v := 0.0, 0.0
 	for i, g := range grads {
@@ -22,7 +22,7 @@ func referenceAdam(nu, step float64, grads []float64) float64 {
 	return nu
 }
 
-// optimizers are one of each kind.
+// optimizers has one optimizer of each kind.
 func optimizers() map[string]Optimizer {
 	return map[string]Optimizer{"SGD": SGD{}, "Adam": Adam{}, "Adamax": Adamax{}, "RMSProp": RMSProp{}}
 }
@@ -34,8 +34,8 @@ func referenceSGD(nu, step float64, grads []float64) float64 {
 	return nu
 }
 
-// Each optimizer's three steps are the formula's. Adam's 1 - 0.999^t loses 3 digits of single precision's 7, and the
-// square root gives half of them back.
+// The three steps of each optimizer equal the formula. The term 1 - 0.999^t of Adam loses 3 digits of single
+// precision's 7, and the square root gives half of them back.
 func TestOptimizers(t *testing.T) {
 	for o, reference := range map[Optimizer]func(nu, step float64, grads []float64) float64{
 		SGD{}: referenceSGD, Adam{}: referenceAdam,
@@ -44,8 +44,8 @@ func TestOptimizers(t *testing.T) {
 	}
 }
 
-// sameSteps compares an optimizer's steps with a sequence in plain Go, for nodes of different shapes and a step size
-// for each of two runs. Gradients are scale * (nu_0 + 1).
+// sameSteps compares the steps of an optimizer with a sequence in plain Go, for nodes of different shapes and a
+// different step size for each of two runs. The gradients are scale * (nu_0 + 1).
 func sameSteps(t *testing.T, o Optimizer, scales []float64, tolerance float64,
 	reference func(nu, step float64, grads []float64) float64) {
 	t.Helper()
@@ -75,8 +75,8 @@ func sameSteps(t *testing.T, o Optimizer, scales []float64, tolerance float64,
 	}
 }
 
-// A constant is written into an XLA program number by number: one of a model's size, for each of its runs, costs more
-// to compile than all else.
+// An XLA program writes a constant out number by number. A constant as large as the model for each run would take
+// longer to compile than everything else.
 func TestOptimizersMakeNoLargeConstants(t *testing.T) {
 	for name, o := range optimizers() {
 		eval(t, backend.Go, func(in []*Node) []*Node {
@@ -91,7 +91,7 @@ func TestOptimizersMakeNoLargeConstants(t *testing.T) {
 	}
 }
 
-// Optimizers are values, with settings that are useful when they are zero.
+// Optimizers are comparable values, with settings that are useful when they are zero.
 func ExampleAdam() {
 	for _, o := range []Optimizer{SGD{}, Adam{Beta1: 0.8}, Adamax{}, RMSProp{WeightDecay: 0.01}} {
 		fmt.Printf("%T %v %v\n", o, IsLinear(o), Config{Optimizer: o}.ValidateNames())

@@ -10,28 +10,29 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Oracle solves a linear-Gaussian problem in closed form, in plain Go and double precision: what perturbed SGD should
-// converge to, and the posterior that it should approximate. It is for one run, small N_theta, and yardsticks: tests,
-// notebooks, figures. The base model is linear in theta, f_theta(x) = phi(x)^T theta.
+// Oracle solves a linear-Gaussian problem in closed form, in plain Go and double precision. It gives the point to which
+// perturbed SGD should converge, and the posterior that perturbed SGD should approximate. Use it for one run with a
+// small N_theta, as a reference in tests, notebooks and figures. The base model is linear in theta, f_theta(x) =
+// phi(x)^T theta.
 //
-// Matrices are those of the paper: nil stands for zeros, and the methods change none of their arguments. Errors name
-// the argument whose shape or value is wrong.
+// The matrices are as in the paper. nil stands for zeros, and no method changes an argument. Errors name the argument
+// with the wrong shape or value.
 type Oracle struct {
-	Phi          mat.Matrix // the rows phi(x_t)^T, T x N_theta; for a tabular base model one-hot
+	Phi          mat.Matrix // the rows phi(x_t)^T, T x N_theta; one-hot rows for a tabular base model
 	Y            mat.Vector // the responses y_t, T
 	A            mat.Matrix // the rows A_t^T, T x N_z; for index.PerArm A_t in the arm's block. Not for Posterior
 	NoiseVar     float64    // sigma_w^2
-	PriorVar     float64    // sigma_p^2, of the regulariser. Posterior does not need it
+	PriorVar     float64    // sigma_p^2 of the regularizer. Posterior does not need it
 	Perturbation float64    // standard deviation of a^T z: sigma_w in the paper
 }
 
-// Posterior returns the exact posterior N(mean, cov) of theta under the prior N(mean0, cov0) and the model
-// y_t = phi(x_t)^T theta + N(0, sigma_w^2):
+// Posterior returns the exact posterior N(mean, cov) of theta under the prior N(mean0, cov0) and the model y_t =
+// phi(x_t)^T theta + N(0, sigma_w^2):
 //
 //	cov  = (cov0^-1 + Phi^T Phi/sigma_w^2)^-1          [N_theta x N_theta]
 //	mean = cov (cov0^-1 mean0 + Phi^T y/sigma_w^2)     [N_theta]
 //
-// A nil mean0 is zero. cov0 must be positive definite.
+// A nil mean0 stands for zeros. cov0 must be positive definite.
 func (o Oracle) Posterior(mean0 mat.Vector, cov0 mat.Symmetric) (mean *mat.VecDense, cov *mat.SymDense, err error) {
 	n, err := o.check(false)
 	if err != nil {
@@ -61,9 +62,9 @@ func (o Oracle) Posterior(mean0 mat.Vector, cov0 mat.Symmetric) (mean *mat.VecDe
 	return mean, cov, nil
 }
 
-// Linear returns the nu = (mu, C) that minimises the loss L(nu, D) of section 2.1 for a linear hypermodel
-// g_nu(z) = mu + C z (section 2.3) with C in the layout l, anchored at (mu0, C0), with the additive prior db = D B of
-// section 2.5. With theta(z) = mu + (C + DB) z the loss is
+// Linear returns the nu = (mu, C) that minimises the loss L(nu, D) of section 2.1 for a linear hypermodel g_nu(z) = mu
+// + C z (section 2.3) with C in the layout l, anchored at (mu0, C0), with the additive prior db = D B of section 2.5.
+// With theta(z) = mu + (C + DB) z the loss is
 //
 //	E_z [ 1/(2 sigma_w^2) ||y + s A z - Phi theta(z)||^2 + 1/(2 sigma_p^2) ||mu - mu0 + (C - C0) z||^2 ]
 //	s = Perturbation
@@ -73,10 +74,10 @@ func (o Oracle) Posterior(mean0 mat.Vector, cov0 mat.Symmetric) (mean *mat.VecDe
 //	(Phi^T Phi/sigma_w^2 + I/sigma_p^2) mu = Phi^T y/sigma_w^2 + mu0/sigma_p^2
 //	(Phi^T Phi/sigma_w^2 + I/sigma_p^2) C  = Phi^T (s A - Phi DB)/sigma_w^2 + C0/sigma_p^2
 //
-// where the second holds for the entries within the layout, block by block: rows and columns outside the block drop out
-// of both sides. C, C0 and db are full matrices N_theta x N_z, zero outside the layout (see Entries); db may have
-// any layout. The equation of C with Perturbation = sigma_w says that C + DB averages the same prior and data that the
-// posterior does: (C + DB)(C + DB)^T tends to its covariance as N_z grows.
+// where the second equation holds for the entries within the layout, block by block: rows and columns outside the block
+// drop out of both sides. C and C0 are full matrices N_theta x N_z that are zero outside the layout (see Entries). db
+// is a full matrix too and may have any layout. With Perturbation = sigma_w, the equation of C says that C + DB
+// averages the same prior and data as the posterior: (C + DB)(C + DB)^T tends to the posterior covariance as N_z grows.
 func (o Oracle) Linear(l hyper.Layout, mu0 mat.Vector, c0, db mat.Matrix) (mu *mat.VecDense, c *mat.Dense, err error) {
 	n, err := o.check(true)
 	if err == nil {
@@ -112,13 +113,14 @@ func (o Oracle) Linear(l hyper.Layout, mu0 mat.Vector, c0, db mat.Matrix) (mu *m
 	})
 }
 
-// Ensemble returns the nu that minimises the loss of section 2.1 for an ensemble (section 2.2), N_theta x N with a
-// column for each particle, the transpose of hyper.Ensemble's node. Particle i has the prior db_i, the perturbations
-// s A_ti, and the anchor nu0_i, all N_theta x N (A is T x N):
+// Ensemble returns the nu that minimises the loss of section 2.1 for an ensemble (section 2.2). nu is N_theta x N, with
+// a column for each particle: the transpose of hyper.Ensemble's node. Particle i has the prior db_i, the perturbations
+// s A_ti, and the anchor nu0_i. db and nu0 are N_theta x N, and A is T x N:
 //
 //	(Phi^T Phi/sigma_w^2 + I/sigma_p^2) nu_i = Phi^T (y + s A_i - Phi db_i)/sigma_w^2 + nu0_i/sigma_p^2
 //
-// It is the minimiser of Linear for a dense C anchored at nu0: with mu, anchored at 0, in each column.
+// The result is the minimiser of Linear for a dense C anchored at nu0 and a mu anchored at 0, with mu added to each
+// column.
 func (o Oracle) Ensemble(nu0, db mat.Matrix) (*mat.Dense, error) {
 	n, err := o.check(true)
 	if err != nil {
@@ -133,8 +135,8 @@ func (o Oracle) Ensemble(nu0, db mat.Matrix) (*mat.Dense, error) {
 	return nu, nil
 }
 
-// solve returns the x with (Phi^T Phi/sigma_w^2 + I/sigma_p^2) x = target/sigma_w^2 + anchor/sigma_p^2, for the
-// parameters from <= i < to alone.
+// solve returns the x with (Phi^T Phi/sigma_w^2 + I/sigma_p^2) x = target/sigma_w^2 + anchor/sigma_p^2, for only the
+// parameters from <= i < to.
 func (o Oracle) solve(from, to int, target, anchor mat.Matrix) (*mat.Dense, error) {
 	h := mat.NewSymDense(to-from, nil)
 	h.CopySym(o.gram().SliceSym(from, to))
@@ -156,7 +158,7 @@ func (o Oracle) solve(from, to int, target, anchor mat.Matrix) (*mat.Dense, erro
 	return &x, nil
 }
 
-// gram is Phi^T Phi/sigma_w^2.
+// gram returns Phi^T Phi/sigma_w^2.
 func (o Oracle) gram() *mat.SymDense {
 	_, n := o.Phi.Dims()
 	out := mat.NewSymDense(n, nil)
@@ -164,7 +166,7 @@ func (o Oracle) gram() *mat.SymDense {
 	return out
 }
 
-// check reports shapes and numbers that are wrong, and returns N_theta. perturbed says whether A and PriorVar matter.
+// check reports wrong shapes and numbers, and returns N_theta. perturbed says whether A and PriorVar are needed.
 func (o Oracle) check(perturbed bool) (int, error) {
 	if o.Phi == nil || o.Y == nil || perturbed && o.A == nil {
 		return 0, errors.New("oracle: Phi and Y are needed, and A, a row for each datum, but for Posterior")
@@ -183,7 +185,7 @@ func (o Oracle) check(perturbed bool) (int, error) {
 	return n, faults.Prefix("oracle: ", errors.Join(err, faults.Positive("PriorVar", o.PriorVar)))
 }
 
-// checkLayout reports a layout that is wrong, or not one of N_theta x N_z matrices.
+// checkLayout reports a layout that is invalid, or that does not fit N_theta x N_z matrices.
 func (o Oracle) checkLayout(l hyper.Layout) error {
 	_, n := o.Phi.Dims()
 	_, nz := o.A.Dims()
@@ -197,7 +199,7 @@ func (o Oracle) checkLayout(l hyper.Layout) error {
 	return nil
 }
 
-// Entries returns the full matrix, N_theta x N_z, of a matrix kept as its entries within a layout, N_theta x Width.
+// Entries returns the full matrix, N_theta x N_z, for a matrix given by its entries within a layout, N_theta x Width.
 func Entries(l hyper.Layout, entries mat.Matrix) (*mat.Dense, error) {
 	if err := l.Validate(); err != nil {
 		return nil, faults.Prefix("oracle: ", err)
@@ -213,7 +215,8 @@ func Entries(l hyper.Layout, entries mat.Matrix) (*mat.Dense, error) {
 	})
 }
 
-// blocks calls f for the rows [row, end) and columns [from, to) of each block of a layout, up to an error.
+// blocks calls f for the rows [row, end) and columns [from, to) of each block of a layout, and stops at the first
+// error.
 func blocks(l hyper.Layout, f func(row, end, from, to int) error) error {
 	row := 0
 	for b, size := range l.Sizes {
@@ -225,7 +228,7 @@ func blocks(l hyper.Layout, f func(row, end, from, to int) error) error {
 	return nil
 }
 
-// within is shaped for a matrix that must be zero outside a layout.
+// within does what shaped does, and reports a matrix that is not zero outside a layout.
 func within(l hyper.Layout, name string, m mat.Matrix) (*mat.Dense, error) {
 	out, err := shaped(name, m, l.Rows(), l.IndexDim())
 	if err != nil {
@@ -242,7 +245,7 @@ func within(l hyper.Layout, name string, m mat.Matrix) (*mat.Dense, error) {
 	return out, nil
 }
 
-// shaped returns a copy of m, or zeros for nil, after checking its shape.
+// shaped checks the shape of m and returns a copy of m, or zeros for nil.
 func shaped(name string, m mat.Matrix, rows, columns int) (*mat.Dense, error) {
 	if m == nil {
 		return mat.NewDense(rows, columns, nil), nil

@@ -16,7 +16,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/index"
 )
 
-// oracleOf is the oracle of one run of a trial, whose minibatch stands for the whole data set.
+// oracleOf returns the oracle for one run of a trial. The trial's minibatch stands for the whole data set.
 func oracleOf(t testing.TB, p trial, r int) Oracle {
 	t.Helper()
 	o := Oracle{NoiseVar: p.noiseVar[r], PriorVar: p.priorVar[r], Perturbation: p.perturbation[r]}
@@ -34,7 +34,7 @@ func oracleOf(t testing.TB, p trial, r int) Oracle {
 	return o
 }
 
-// minimise returns the oracle's minimiser for one run of a trial as the nodes of nu, in their order.
+// minimise returns the oracle's minimiser for one run of a trial, as the nodes of nu in their order.
 func (p trial) minimise(t testing.TB, o Oracle, r int) []array {
 	t.Helper()
 	var db mat.Matrix
@@ -70,8 +70,8 @@ func (p trial) minimise(t testing.TB, o Oracle, r int) []array {
 	return []array{{[]int{mu.Len()}, mu.RawVector().Data}, c}
 }
 
-// lessPrior is A for responses from which the prior's predictions are subtracted, for theta [N, parameters] of its base
-// model.
+// lessPrior returns A changed so that the prior's predictions are subtracted from the responses. theta is [N,
+// parameters of the prior's base model].
 func (p trial) lessPrior(a mat.Matrix, r int, theta mat.Matrix) mat.Matrix {
 	out := mat.DenseCopyOf(a)
 	out.Apply(func(t, i int, v float64) float64 {
@@ -80,9 +80,9 @@ func (p trial) lessPrior(a mat.Matrix, r int, theta mat.Matrix) mat.Matrix {
 	return out
 }
 
-// nearestParticles is minimise for a dense linear hypermodel with one-hot indices. The loss is that of an ensemble of
-// particles mu + c_i, so that nu has a minimiser for each mu; the nearest to nu0 moves mu by sum_i d_i / (N + 1) where
-// particles move by d_i.
+// nearestParticles is minimise for a dense linear hypermodel with one-hot indices. The loss equals the loss of an
+// ensemble of particles mu + c_i, so that nu has a minimiser for each mu. In the minimiser nearest to nu0, mu moves by
+// sum_i d_i / (N + 1), where d_i is the move of particle i.
 func (p trial) nearestParticles(t testing.TB, o Oracle, r int, db mat.Matrix) []array {
 	t.Helper()
 	mu0, c0 := p.nu0[0].sub(r), p.nu0[1].sub(r)
@@ -102,7 +102,7 @@ func (p trial) nearestParticles(t testing.TB, o Oracle, r int, db mat.Matrix) []
 	return []array{mu, c}
 }
 
-// must unwraps a value and fails the test for an error.
+// must returns a value, and fails the test if there is an error.
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -113,8 +113,9 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// The gradient of the paper's loss, in plain Go over indices with p_z's exact moments, is zero at the oracle's
-// minimiser, to the error of central differences. The loss is strongly convex, so there is no other such point.
+// The gradient of the paper's loss is zero at the oracle's minimiser, to the error of central differences. The loss is
+// computed in plain Go over indices with the exact moments of p_z. The loss is strongly convex, so no other point has a
+// zero gradient.
 func TestOracleIsWhereTheGradientVanishes(t *testing.T) {
 	tested := 0
 	for _, m := range linearModels() {
@@ -141,8 +142,9 @@ func TestOracleIsWhereTheGradientVanishes(t *testing.T) {
 	}
 }
 
-// With two data, prior variance 4 and noise variance 1/2 the posterior follows by hand: one parameter seen as 1 and 2,
-// y = (3, 5), prior mean 1. Precision 1/4 + 2 (1 + 4) = 41/4; mean (1/4 + 2 (3 + 10)) / (41/4) = 105/41.
+// With two data, prior variance 4 and noise variance 1/2 the posterior is computed by hand. One parameter is observed
+// with the features 1 and 2, the responses are y = (3, 5), and the prior mean is 1. The precision is 1/4 + 2 (1 + 4) =
+// 41/4, and the mean is (1/4 + 2 (3 + 10)) / (41/4) = 105/41.
 func TestPosteriorByHand(t *testing.T) {
 	o := Oracle{Phi: mat.NewDense(2, 1, []float64{1, 2}), Y: mat.NewVecDense(2, []float64{3, 5}), NoiseVar: 0.5}
 	mean, cov, err := o.Posterior(mat.NewVecDense(1, []float64{1}), mat.NewSymDense(1, []float64{4}))
@@ -222,7 +224,8 @@ func TestOracleErrors(t *testing.T) {
 	}
 }
 
-// The exact agent's posterior of independent arms is the oracle's, and of an arm never played the prior.
+// The posterior of independent arms of the exact agent equals the oracle's. The posterior of an arm that was never
+// played is the prior.
 func TestIndependentGaussianPosterior(t *testing.T) {
 	const arms, data = 4, 9
 	r := rand.New(rand.NewPCG(5, 6))
@@ -263,8 +266,8 @@ func TestIndependentGaussianPosterior(t *testing.T) {
 	}
 }
 
-// One arm with prior N(0, 9/4) and two rewards, 1 and 3, with noise variance 1: the posterior mean is 4/(4/9 + 2), its
-// variance 1/(4/9 + 2).
+// One arm has the prior N(0, 9/4) and two rewards, 1 and 3, with noise variance 1. The posterior mean is 4/(4/9 + 2),
+// and the variance is 1/(4/9 + 2).
 func ExampleOracle_Posterior() {
 	o := Oracle{Phi: mat.NewDense(2, 1, []float64{1, 1}), Y: mat.NewVecDense(2, []float64{1, 3}), NoiseVar: 1}
 	mean, cov, err := o.Posterior(nil, mat.NewDiagDense(1, []float64{2.25}))

@@ -9,9 +9,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// ownGradient is the gradient of a belief that knows its own: XLA makes less than half the work of it than of autodiff.
-// The anchor of an affine belief is taken over the whole distribution of z instead of the sample, so that equality with
-// autodiff holds in expectation, with less noise.
+// ownGradient is the way for a belief that computes its own gradient: XLA does less than half the work that autodiff
+// needs. The anchor of an affine belief is averaged over the whole distribution of z instead of the sampled indices.
+// The gradient therefore equals the gradient of autodiff in expectation, with less noise.
 type ownGradient struct{ minibatches }
 
 func newOwnGradient(p problem) route { return ownGradient{minibatches{p}} }
@@ -22,10 +22,11 @@ func (w ownGradient) draw(state State, s rng.Stream, size, actions *Node, r Rate
 	return d
 }
 
-// aim sets what the trained part is fitted to in all steps: the targets y + sigma_w a^T z, less the fixed part of the
-// predictions where the loss is quadratic; else the fixed part is kept. All are [runs, steps, indices, Batch].
+// aim sets what the trained part is fitted to in all steps: the targets y + sigma_w a^T z. If the loss is quadratic,
+// the fixed part of the predictions is subtracted from the targets; otherwise the fixed part is kept in d.fixed. All
+// are [runs, steps, indices, Batch].
 func (w ownGradient) aim(d *draws, state State, r Rates) {
-	// A step is a run of its own to a belief: [runs * steps, ...].
+	// To the belief, each step is a separate run: [runs * steps, ...].
 	runs := d.data.Y.Shape().Dim(0)
 	data := d.data.split(w.Steps)
 	z := d.sets.Split(w.Steps)
@@ -46,7 +47,7 @@ func (w ownGradient) aim(d *draws, state State, r Rates) {
 	}
 }
 
-// of returns what was drawn for step i, [runs, indices, Batch], of x [runs, steps, indices, Batch] or nil.
+// of returns the part of x [runs, steps, indices, Batch] that belongs to step i, [runs, indices, Batch]; nil stays nil.
 func of(i loop.Index, x *Node) *Node {
 	if x == nil {
 		return nil
@@ -54,11 +55,11 @@ func of(i loop.Index, x *Node) *Node {
 	return Squeeze(i.Rows(x, 1), 1)
 }
 
-// fixedName is in the state what the fixed part predicts at all data by each particle, [runs, data, particles]: where
-// all data were there at once it is computed once.
+// fixedName is the state's entry for the predictions of the fixed part at all data, for each particle: [runs, data,
+// particles]. Fill computes it once, when all data come at once.
 const fixedName = "replay.fixed"
 
-// fixedPart are the fixed part's predictions at the data of all steps, [runs * steps, indices, Batch].
+// fixedPart returns the predictions of the fixed part at the data of all steps, [runs * steps, indices, Batch].
 func (w ownGradient) fixedPart(state State, d *draws, data Batch) *Node {
 	all := state[fixedName]
 	if all == nil {
@@ -71,8 +72,8 @@ func (w ownGradient) fixedPart(state State, d *draws, data Batch) *Node {
 	return row.Take(each, split(d.sets.ID, w.Steps))
 }
 
-// fixedOfEach is the state's fixedName, for inputs [runs, data, features]. It takes few particles at once, so that units
-// of hidden layers, of 64 numbers an input perhaps, fit in some hundred megabytes.
+// fixedOfEach computes the entry fixedName for inputs [runs, data, features]. It takes a few particles at a time. The
+// hidden units, perhaps 64 numbers for each input, then fit in some hundred megabytes.
 func (w ownGradient) fixedOfEach(at hyper.Params, x *Node) *Node {
 	const numbers = 1 << 27
 	runs, data := x.Shape().Dim(0), x.Shape().Dim(1)

@@ -15,9 +15,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// With an index for each datum the loss is the sum of the losses of the data one by one, each at its own index, and its
-// regularizer is that of the first indices; the gradient that training follows is the loss's. Every model is one, also
-// one that predicts each input by its own index in its own way.
+// With an index for each datum, the loss is the sum of the losses of the data one by one, each at its own index, and
+// the regularizer is the regularizer at the first indices. The gradient that training follows is the gradient of the
+// loss. The test covers every model, and a belief that predicts each input by the input's own index with its own
+// method.
 func TestPerDatum(t *testing.T) {
 	const batch, indices = 6, 3
 	for i, m := range append(linearModels(), otherModels()...) {
@@ -59,7 +60,8 @@ func TestPerDatum(t *testing.T) {
 	}
 }
 
-// A mask for each datum is that of its activations; without hidden units left the prediction is the last bias.
+// The mask of a datum applies to the activations of that datum. Without any hidden units the prediction is the last
+// bias.
 func TestDropoutPredictsEach(t *testing.T) {
 	net := base.MLP{Layers: []int{2, 2, 1}}
 	h := hyper.Dropout{Net: net, Keep: 0.5}
@@ -71,7 +73,7 @@ func TestDropoutPredictsEach(t *testing.T) {
 	near(t, "predictions", out[0].v, []float64{2*35 + 7, 2*650 + 7, 7}, 1e-6)
 }
 
-// What cannot have an index for each datum is refused, with the reason.
+// Configurations that cannot have an index for each datum are refused, with the reason.
 func TestPerDatumRefuses(t *testing.T) {
 	c := Config{Steps: 1, Batch: 4, Indices: 2, IndexSet: PerDatum, Capacity: 3}
 	for want, b := range map[string]struct {

@@ -7,17 +7,18 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// IndependentGaussian is the exact posterior of K independent arms under the prior N(0, sigma_p^2) and Gaussian noise:
-// arm k with n_k rewards of sum s_k has precision 1/sigma_p^2 + n_k/sigma_w^2 and mean (s_k/sigma_w^2)/precision.
+// IndependentGaussian computes the exact posterior of K independent arms under the prior N(0, sigma_p^2) and Gaussian
+// noise: arm k with n_k rewards of sum s_k has precision 1/sigma_p^2 + n_k/sigma_w^2 and mean
+// (s_k/sigma_w^2)/precision.
 type IndependentGaussian struct{ Arms int }
 
-// Init returns no data: the counts and the sums of rewards, [runs, K].
+// Init returns the state before any data: the counts and the sums of rewards, [runs, K].
 func (b IndependentGaussian) Init(g *Graph, runs int) State {
 	zero := Zeros(g, shapes.Make(dtypes.Float32, runs, b.Arms))
 	return State{"count": zero, "sum": zero}
 }
 
-// Observe adds reward y [runs] of arm x (int32 [runs]).
+// Observe adds a reward y [runs] of arm x (int32 [runs]).
 func (b IndependentGaussian) Observe(state State, x, y *Node) State {
 	at := OneHot(x, b.Arms, dtypes.Float32)
 	return State{"count": Add(state["count"], at), "sum": Add(state["sum"], Mul(at, InsertAxes(y, -1)))}

@@ -15,10 +15,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
-// exactTolerance is a relative one: arithmetic in float64 on numbers of float32.
+// exactTolerance is a relative tolerance: the arithmetic is in float64, on numbers of float32.
 const exactTolerance = 1e-12
 
-// exactModels are those of linearModels that have an exact minimiser.
+// exactModels returns the models of linearModels that have an exact minimiser.
 func exactModels(t *testing.T) []namedModel {
 	var out []namedModel
 	for _, m := range linearModels() {
@@ -34,16 +34,16 @@ func exactModels(t *testing.T) []namedModel {
 		hyper.Dense(11, 4))})
 }
 
-// The state is the oracle's minimiser of the data so far, to double precision: for every model that is linear in theta,
-// two runs of different rates, and on both backends (XLA has one model of each kind of state: it takes seconds to
-// compile one). Training changes nothing.
+// The state is the oracle's minimiser of the data so far, to double precision, for every model that is linear in theta,
+// in two runs with different rates, on both backends. XLA gets one model for each kind of state, as it takes seconds to
+// compile one. Training changes nothing.
 func TestExactIsTheOracle(t *testing.T) {
 	onXLA := []string{"arms, per arm", "arms, ensemble", "line, dense", "line, uneven blocks, dense prior",
 		"line, one-hot index, linear"}
 	for _, m := range exactModels(t) {
 		tolerance := exactTolerance
 		if !newProblem(Config{}, m.Model).linearInTheta() {
-			tolerance = single // of the prior's predictions
+			tolerance = single // the prior's predictions are in single precision
 		}
 		for _, name := range backends() {
 			if name != backend.Go && !slices.Contains(onXLA, m.name) {
@@ -62,9 +62,9 @@ func TestExactIsTheOracle(t *testing.T) {
 	}
 }
 
-// Thousands of updates by badly scaled data, two features of which are nearly the same, do not part the state from the
-// oracle: each row of nu is right to single precision, in which predictions are made. (After 100,000 updates it was off
-// by 3e-8.)
+// After thousands of updates by badly scaled data, with two features that are nearly equal, the state still agrees with
+// the oracle. Each row of nu is right to single precision, in which predictions are made. (After 100,000 updates the
+// error was 3e-8.)
 func TestExactDoesNotDrift(t *testing.T) {
 	const data, n = 5000, 5
 	scales := []float64{3e4, 1, 1, 2e-4, 50}
@@ -101,7 +101,7 @@ func TestExactDoesNotDrift(t *testing.T) {
 	}
 }
 
-// folded is nu after the data of a trial, added one by one, some in each call of a graph.
+// folded returns nu after the data of a trial, added one by one, with several data in each call of a graph.
 func folded(t *testing.T, p trial, some int) []array {
 	t.Helper()
 	way := newExact(newProblem(Config{Integrate: Exact}, p.model))
@@ -142,7 +142,7 @@ func folded(t *testing.T, p trial, some int) []array {
 	return []array{arrayOf(state[slices.Index(names, "nu.0")]), arrayOf(state[slices.Index(names, "nu.1")])}
 }
 
-// middle is n entries of the second axis.
+// middle returns n entries of the second axis.
 func (a array) middle(from, n int) array {
 	out := newArray(append([]int{a.dims[0], n}, a.dims[2:]...)...)
 	for r := range a.dims[0] {

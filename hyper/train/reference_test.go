@@ -8,10 +8,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/index"
 )
 
-// The paper's formulas for one run, written a second time: plain Go loops in double precision, that share nothing with
-// the graph code but the meaning of the parameters' axes.
+// This file has the paper's formulas for one run a second time: plain Go loops in double precision. They share nothing
+// with the graph code except the meaning of the parameters' axes.
 
-// referenceLoss is L~(nu, D~, Z~) of section 2.1 of run r, for the parameters nu of that run and indices z [n, N_z].
+// referenceLoss returns L~(nu, D~, Z~) of section 2.1 for run r, with the parameters nu of that run and indices z [n,
+// N_z].
 func referenceLoss(p trial, r int, nu []array, z array) float64 {
 	nu0 := make([]array, len(p.nu0))
 	for i := range nu0 {
@@ -37,7 +38,7 @@ func referenceLoss(p trial, r int, nu []array, z array) float64 {
 	return loss / float64(z.dims[0])
 }
 
-// referenceGradient is the gradient of referenceLoss by central differences, whose error is about 1e-9 here.
+// referenceGradient returns the gradient of referenceLoss by central differences. The error is about 1e-9 here.
 func referenceGradient(p trial, r int, z array) []float64 {
 	const h = 1e-5
 	nu := make([]array, len(p.nu))
@@ -59,7 +60,7 @@ func referenceGradient(p trial, r int, z array) []float64 {
 	return out
 }
 
-// referenceDot is a^T z, with z_x for the index of section 4.1, and 0 for masks.
+// referenceDot returns a^T z, with z_x for the index of section 4.1, and 0 for masks.
 func referenceDot(p index.Distribution, a, z, x []float64) float64 {
 	switch p.(type) {
 	case index.PerArm:
@@ -74,7 +75,7 @@ func referenceDot(p index.Distribution, a, z, x []float64) float64 {
 	return sum
 }
 
-// referenceTheta is g_nu(z).
+// referenceTheta returns g_nu(z).
 func referenceTheta(h hyper.Hypermodel, nu []array, z []float64) []float64 {
 	theta := make([]float64, h.NumTheta())
 	switch h := h.(type) {
@@ -115,7 +116,7 @@ func referenceTheta(h hyper.Hypermodel, nu []array, z []float64) []float64 {
 	return theta
 }
 
-// referenceMul is B z for the entries b [rows, Width] of B.
+// referenceMul returns B z for the entries b [rows, Width] of B.
 func referenceMul(l hyper.Layout, b array, z []float64) []float64 {
 	var out []float64
 	for block, size := range l.Sizes {
@@ -130,7 +131,7 @@ func referenceMul(l hyper.Layout, b array, z []float64) []float64 {
 	return out
 }
 
-// referencePredict is f_theta(x) + f~_{DBz}(x), or f_{theta + DBz}(x) for a prior without a base model.
+// referencePredict returns f_theta(x) + f~_{DBz}(x), or f_{theta + DBz}(x) for a prior without its own base model.
 func referencePredict(p trial, r int, theta, z, x []float64) float64 {
 	if p.model.Prior == nil {
 		return referenceApply(p.model.Base, theta, x)
@@ -145,7 +146,7 @@ func referencePredict(p trial, r int, theta, z, x []float64) float64 {
 	return referenceApply(p.model.Base, db, x)
 }
 
-// referenceApply is f_theta(x).
+// referenceApply returns f_theta(x).
 func referenceApply(b hyper.BaseModel, theta, x []float64) float64 {
 	switch b := b.(type) {
 	case base.Tabular:
@@ -162,7 +163,7 @@ func referenceApply(b hyper.BaseModel, theta, x []float64) float64 {
 	panic("unknown base model")
 }
 
-// referenceMLP runs x through the layers: weights, output by output, then biases.
+// referenceMLP passes x through the layers. theta has the weights of a layer, output by output, and then the biases.
 func referenceMLP(b base.MLP, theta, x []float64) []float64 {
 	for layer := range len(b.Layers) - 1 {
 		in, out := b.Layers[layer], b.Layers[layer+1]

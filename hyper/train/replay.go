@@ -10,14 +10,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// The replay buffer is entries of a State with room for a fixed number of data points: the actions taken, "replay.x"
-// int32 [runs, capacity], or where inputs change the inputs themselves, "replay.inputs" [runs, capacity, features]; the
-// responses "replay.y" [runs, capacity]; and, but for Config.Unperturbed, the perturbation vectors "replay.a" [runs,
-// capacity, width]. Rows not yet filled are zero; how many are filled is the period's business. With Config.Weighted
-// there are weights, "replay.w" [runs, capacity].
+// The replay buffer is a group of entries of a State, with room for a fixed number of data points. It has the actions
+// taken, "replay.x" int32 [runs, capacity]. If inputs change, it has the inputs instead, "replay.inputs" [runs,
+// capacity, features]. It has the responses, "replay.y" [runs, capacity]. Without Config.Unperturbed it has the
+// perturbation vectors, "replay.a" [runs, capacity, width]. With Config.Weighted it has weights, "replay.w" [runs,
+// capacity]. Rows that are not filled yet are zero; the caller knows the number of rows that are filled.
 
-// newReplay returns an empty buffer, for inputs of so many features where they are kept, and perturbation vectors of
-// such a width where it is not 0.
+// newReplay returns an empty buffer. features is the number of features of an input, or 0 if the buffer keeps actions.
+// width is the length of a perturbation vector, or 0 if the buffer keeps none.
 func newReplay(g *Graph, runs, capacity, features, width int) State {
 	state := State{"replay.y": Zeros(g, shapes.Make(dtypes.Float32, runs, capacity))}
 	if width > 0 {
@@ -31,17 +31,17 @@ func newReplay(g *Graph, runs, capacity, features, width int) State {
 	return state
 }
 
-// datum is one of each run.
+// datum holds one datum of each run.
 type datum struct {
-	at      *Node // its place among the data, an int32 scalar
+	at      *Node // its position among the data, an int32 scalar
 	x       *Node // the action, int32 [runs], or the input itself, [runs, features]
-	actions *Node // inputs of all actions, [runs, actions, features]; nil for arms, and where x is the input
+	actions *Node // inputs of all actions, [runs, actions, features]; nil for arms, and if x is the input
 	y       *Node // [runs]
-	a       *Node // [runs, 1, width]; nil of data that are not perturbed
+	a       *Node // [runs, 1, width]; nil for data that are not perturbed
 	w       *Node // its weight, [runs]; nil is 1
 }
 
-// weighted is rho, [runs, 1] or [runs, n], times the weight of the datum.
+// weighted returns rho, [runs, 1] or [runs, n], times the weight of the datum.
 func (d datum) weighted(rho *Node) *Node {
 	if d.w == nil {
 		return rho
@@ -49,7 +49,7 @@ func (d datum) weighted(rho *Node) *Node {
 	return Mul(rho, InsertAxes(double(d.w), -1))
 }
 
-// input is that of the datum as a belief sees it, [runs, 1, features].
+// input returns the input of the datum as a belief sees it, [runs, 1, features].
 func (d datum) input() *Node {
 	switch {
 	case d.x.Rank() == 2:
@@ -60,10 +60,10 @@ func (d datum) input() *Node {
 	return InsertAxes(d.x, -1, -1)
 }
 
-// RowOf returns the row of m [runs, rows, columns] at a place of each run, int32 [runs]: [runs, columns].
+// RowOf returns one row of m [runs, rows, columns] for each run, at the row numbers at, int32 [runs]: [runs, columns].
 func RowOf(m, at *Node) *Node { return Squeeze(row.Take(m, InsertAxes(at, -1)), 1) }
 
-// Features returns phi(x) of a datum of each run, [runs, N_theta]; x and actions are as in [Trainer.Observe].
+// Features returns phi(x) for a datum of each run, [runs, N_theta]; x and actions are as in [Trainer.Observe].
 func Features(b hyper.LinearBase, x, actions *Node) *Node {
 	input := datum{x: x, actions: actions}.input()
 	one := Ones(x.Graph(), shapes.Make(dtypes.Float32, input.Shape().Dim(0), 1, 1))
@@ -89,9 +89,9 @@ func (d datum) insert(state State) {
 	}
 }
 
-// minibatch draws n data points of each run uniformly with replacement from the first size (int32 scalar), without
-// their perturbation vectors, and their places at, [runs, n]. actions are the inputs of all actions, [runs, actions,
-// features], or nil for arms, which are their own inputs.
+// minibatch draws n data points for each run, uniformly with replacement from the first size data (int32 scalar). It
+// returns the data without their perturbation vectors, and their positions at, [runs, n]. actions holds the inputs of
+// all actions, [runs, actions, features], or is nil for arms, which are their own inputs.
 func minibatch(state State, s rng.Stream, size *Node, n int, actions *Node) (data Batch, at *Node) {
 	at = s.Intn(size, n)
 	y := Squeeze(row.Take(InsertAxes(state["replay.y"], -1), at), 2)
@@ -111,8 +111,8 @@ func minibatch(state State, s rng.Stream, size *Node, n int, actions *Node) (dat
 	return data, at
 }
 
-// gatherColumns returns, of m [runs, rows, columns] and for each of so many steps, the entries in that step's rows and
-// columns: at (int32 [runs, steps * n]) and columns (int32 [runs, steps * k]) give [runs, steps * n, k].
+// gatherColumns returns entries of m [runs, rows, columns]: for each step, the entries in the step's rows and columns.
+// The rows at are int32 [runs, steps * n], columns is int32 [runs, steps * k], and the result is [runs, steps * n, k].
 func gatherColumns(m, at, columns *Node, steps int) *Node {
 	runs, n, k := at.Shape().Dim(0), at.Shape().Dim(1)/steps, columns.Shape().Dim(1)/steps
 	g, dims := m.Graph(), []int{runs, steps, n, k}

@@ -10,20 +10,22 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/row"
 )
 
-// Correction says that the response of a datum, which each run has observed, was another one.
+// Correction says that a datum, which each run has observed, has a different response.
 type Correction struct {
 	X, Actions *Node // the datum's input, as in [Trainer.Observe]
-	Was, Y     *Node // the response that was observed, and the right one, [runs]
-	Age        *Node // the number of data that were observed after it, int32 scalar
-	Row        *Node // its row in the replay buffer, int32 scalar; -1 where the buffer does not hold it
+	Was, Y     *Node // the response that was observed, and the right response, [runs]
+	Age        *Node // the number of data observed after the datum, int32 scalar
+	Row        *Node // the datum's row in the replay buffer, int32 scalar; -1 if the buffer does not hold the datum
 }
 
-// Revise corrects the response of a datum. Rates, the Weight of the datum among them, must be those of [Trainer.Observe].
+// Revise corrects the response of a datum. Rates, which include the Weight of the datum, must be the same as for
+// [Trainer.Observe].
 //
-// Beliefs that Exact or FullData trains are afterwards what they would be if the right response had been observed in
-// the first place, up to rounding: they are linear in the responses. So are the mean and the variance of Standardize.
-// Where data are replayed, the replay buffer is what it would be; the SGD steps that were made stay, and those to come
-// see the right response. A datum that the buffer has dropped changes no more than the mean and the variance.
+// For Exact and FullData, the belief after Revise is the belief that the right response would have given in the first
+// place, up to rounding: such beliefs are linear in the responses. The mean and the variance of Standardize are
+// corrected likewise. If training replays data, the replay buffer is corrected. The SGD steps that were made stay, and
+// later steps see the right response. For a datum that the buffer has dropped, Revise changes only the mean and the
+// variance.
 func (t Trainer) Revise(state State, c Correction, r Rates) State {
 	out := maps.Clone(state)
 	if t.Standardize {
@@ -33,7 +35,7 @@ func (t Trainer) Revise(state State, c Correction, r Rates) State {
 	return out
 }
 
-// weightAt is the weight that a discount leaves the datum, a float64 scalar.
+// weightAt returns the weight that the discount leaves to the datum, a float64 scalar.
 func (c Config) weightAt(of Correction) *Node {
 	one := ScalarOne(of.Y.Graph(), dtypes.Float64)
 	if !c.discounts() {
@@ -42,7 +44,7 @@ func (c Config) weightAt(of Correction) *Node {
 	return Exp(MulScalar(double(of.Age), math.Log(c.Discount)))
 }
 
-// recount corrects the moments of the responses, in which the datum has a weight.
+// recount corrects the mean and the variance of the responses, in which the datum has the given weight.
 func (state State) recount(c Correction, weight *Node) {
 	mean, was, y := state["response.mean"], double(c.Was), double(c.Y)
 	n := MaxScalar(state["response.count"], 1)
@@ -52,10 +54,10 @@ func (state State) recount(c Correction, weight *Node) {
 	state["response.mean"] = Add(mean, moved)
 }
 
-// by is how far the response moves, float64 [runs, 1].
+// by returns the change of the response, float64 [runs, 1].
 func (c Correction) by() *Node { return InsertAxes(Sub(double(c.Y), double(c.Was)), -1) }
 
-// datum is the datum with its right response.
+// datum returns the datum with its right response.
 func (c Correction) datum(r Rates) datum {
 	return datum{x: c.X, actions: c.Actions, y: c.Y, w: r.Weight}
 }
@@ -71,7 +73,7 @@ func (w allSums) revise(state State, c Correction, _ Rates) {
 	state["data.y"] = Add(state["data.y"], Mul(InsertAxes(Sub(c.Y, c.Was), -1), phi))
 }
 
-// revise moves the functions' mean by rho Q phi times what the response moves, with Q of all data.
+// revise moves the mean of the functions by rho Q phi times the change of the response, with Q of all data.
 func (w exact) revise(state State, c Correction, r Rates) {
 	d := c.datum(r)
 	phi := double(Squeeze(w.Linear.Project(d.input(), OnesLike(InsertAxes(d.y, -1, -1))), 2))
@@ -85,13 +87,13 @@ func (w exact) revise(state State, c Correction, r Rates) {
 	w.moves(state, Mul(Mul(d.weighted(rho), c.by()), q))
 }
 
-// squared is S S^T phi for roots S [runs, n, n]: [runs, n].
+// squared returns S S^T phi for roots S [runs, n, n]: [runs, n].
 func squared(s, phi *Node) *Node {
 	f := ReduceSum(Mul(s, InsertAxes(phi, -1)), 1)
 	return ReduceSum(Mul(s, InsertAxes(f, 1)), 2)
 }
 
-// revise does what exact.revise does, in the block of the datum, whose weight a discount lessens.
+// revise does what exact.revise does, in the block of the datum. A discount reduces the weight of the datum.
 func (w posterior) revise(state State, c Correction, r Rates) {
 	d := c.datum(r)
 	phi, block := w.Conjugate.Phi(params(state), d.input())
@@ -106,7 +108,7 @@ func (w posterior) revise(state State, c Correction, r Rates) {
 	q := besides(all)
 	rho := d.weighted(InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1))
 	rho = Mul(rho, w.weightAt(c))
-	if w.discounts() { // the weight in a block is that of its last visit
+	if w.discounts() { // a block has the weights of its last visit
 		t := w.turns(blocks, phi.Shape().Dim(1))
 		waited := t.waitedBy(InsertAxes(AddScalar(t.turn(state), int32(t.data-1)), -1), block)
 		rho = Mul(rho, Exp(MulScalar(double(waited), -math.Log(w.Discount))))
@@ -121,7 +123,8 @@ func (w posterior) revise(state State, c Correction, r Rates) {
 	w.shares(state, r)
 }
 
-// moves moves the minimiser by what the responses add to its mean, theta [runs, N_theta].
+// moves adds theta, [runs, N_theta], to the mean of the minimiser. With Standardize, moves adds theta to response.y
+// instead.
 func (p problem) moves(state State, theta *Node) {
 	if p.Standardize {
 		state["response.y"] = Add(state["response.y"], theta)
@@ -130,8 +133,8 @@ func (p problem) moves(state State, theta *Node) {
 	p.shift(state, theta)
 }
 
-// shift adds theta, [runs, N_theta], to the mean of the functions of an exact minimiser. Of a hypermodel with one-hot
-// indices mu moves by N_z times what each column of C does: see exact.observe.
+// shift adds theta, [runs, N_theta], to the mean of the functions of an exact minimiser. For a hypermodel with one-hot
+// indices, mu moves N_z times as far as each column of C: see exact.observe.
 func (p problem) shift(state State, theta *Node) {
 	switch {
 	case p.Particles != nil:

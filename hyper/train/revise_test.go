@@ -19,7 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// revisers are beliefs of every route.
+// revisers returns beliefs for every route.
 func revisers() map[string]train.Trainer {
 	out := map[string]train.Trainer{}
 	for name, b := range believers {
@@ -40,8 +40,8 @@ func revisers() map[string]train.Trainer {
 	return out
 }
 
-// observe returns the state of a trainer after data, and after a period, by name. The response of datum at was first
-// taken for 0, and is then corrected; -1 is none.
+// observe returns the state of a trainer by name, after data and after a period. The response of datum at is first
+// observed as 0 and then corrected. If at is -1, no response is corrected.
 func observe(t *testing.T, tr train.Trainer, y []float64, at int, weights []float32) map[string][]float64 {
 	t.Helper()
 	tr.Steps, tr.Batch, tr.Indices, tr.Capacity, tr.Weighted = 3, 6, 4, len(y), weights != nil
@@ -103,8 +103,9 @@ func observe(t *testing.T, tr train.Trainer, y []float64, at int, weights []floa
 	return all
 }
 
-// A response that was taken for 0 and is corrected later leaves the state, in all its parts, that the right response
-// leaves: for every route, with standardised responses and without, with weights and a discount.
+// If a response is observed as 0 and corrected later, the state has in all its parts the values that the right response
+// would have given. This holds for every route, with standardised responses and without, with weights and with a
+// discount.
 func TestRevise(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	y := make([]float64, 12)
@@ -119,7 +120,7 @@ func TestRevise(t *testing.T) {
 				tr.Weighted = weights != nil
 				if tr.Integrate == train.FullData && (standardize || weights != nil) ||
 					tr.Integrate == train.Analytic && weights != nil {
-					continue // they have neither
+					continue // these routes support neither
 				}
 				want, got := observe(t, tr, y, -1, weights), observe(t, tr, y, 4, weights)
 				for part := range want {
@@ -135,7 +136,8 @@ func TestRevise(t *testing.T) {
 	}
 }
 
-// The correction of a datum that the buffer does not hold changes only the mean and the variance of the responses.
+// If the buffer does not hold a datum, the correction of the datum changes only the mean and the variance of the
+// responses.
 func TestReviseWhatIsDropped(t *testing.T) {
 	tr := revisers()["features"]
 	tr.Standardize = true
@@ -157,7 +159,7 @@ func TestReviseWhatIsDropped(t *testing.T) {
 	for _, o := range out {
 		got = append(got, tensors.MustCopyFlatData[float64](o)...)
 	}
-	for i, want := range []float64{1, 2, 5, 3, 8} { // the rows; mean and squared deviations of 1, 3, 5
+	for i, want := range []float64{1, 2, 5, 3, 8} { // the rows, then mean and squared deviations of 1, 3, 5
 		if math.Abs(got[i]-want) > 1e-9 {
 			t.Fatalf("rows, mean and squares are %v", got)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// A sample stands for the data: training on one datum that stands for five moves nu exactly as on five of its like
-// does, by every route to the gradient, and not as on the one.
+// A sample stands for all data: training on one datum that stands for five moves nu exactly like training on five equal
+// data, and unlike training on one datum. This holds for every route to the gradient.
 func TestASampleStandsForTheData(t *testing.T) {
 	arms, net := base.Tabular{Arms: 3}, base.MLP{Layers: []int{1, 4, 1}}
 	for _, c := range []struct {
@@ -37,7 +37,7 @@ func TestASampleStandsForTheData(t *testing.T) {
 				}
 				number := func(v float32) *Node { return Const(in[0].Graph(), []float32{v}) }
 				r := Rates{Step: number(0.1), NoiseVar: number(0.5), PriorVar: number(2), Perturbation: number(0.7)}
-				for i := range int32(5) { // the same A_t each time
+				for i := range int32(5) { // the same A_t for each datum
 					state = c.Observe(state, s.Named("observe"), Const(in[0].Graph(), i), Const(in[0].Graph(), []int32{1}),
 						number(0.8), actions, r)
 				}

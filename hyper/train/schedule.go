@@ -8,22 +8,22 @@ import (
 
 // Schedule makes steps shorter as data come in. Implementations are comparable values.
 type Schedule interface {
-	// Factor is what multiplies a step size with so many data, |D|, a float32 scalar or [runs]: at most 1.
+	// Factor returns the factor of a step size for |D| data, at most 1. data is |D|, a float32 scalar or [runs].
 	Factor(data *Node) *Node
 }
 
-// Constant leaves steps as they are.
+// Constant keeps the step size.
 type Constant struct{}
 
-// Factor is 1.
+// Factor returns 1.
 func (Constant) Factor(data *Node) *Node { return OnesLike(data) }
 
-// InverseRoot shortens steps like 1/sqrt(|D|), the most that stochastic approximation needs.
+// InverseRoot shortens steps like 1/sqrt(|D|). Stochastic approximation never needs shorter steps.
 type InverseRoot struct {
 	After float64 `help:"the number of data after which steps are 1/sqrt(2) as long; 0 is 100"`
 }
 
-// Factor is 1 / sqrt(1 + |D| / After).
+// Factor returns 1 / sqrt(1 + |D| / After).
 func (s InverseRoot) Factor(data *Node) *Node {
 	after := s.After
 	if after == 0 {
@@ -32,5 +32,5 @@ func (s InverseRoot) Factor(data *Node) *Node {
 	return Rsqrt(OnePlus(DivScalar(data, after)))
 }
 
-// Validate reports a number that is negative or not finite.
+// Validate reports an After that is negative or not finite.
 func (s InverseRoot) Validate() error { return faults.NotNegative("After", s.After) }

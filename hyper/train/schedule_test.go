@@ -12,15 +12,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
-// referenceSchedules are factors with so many data.
+// referenceSchedules are the factors for a number of data, in plain Go.
 var referenceSchedules = map[Schedule]func(t float64) float64{
 	Constant{}:             func(float64) float64 { return 1 },
 	InverseRoot{}:          func(t float64) float64 { return math.Pow(1+t/100, -0.5) },
 	InverseRoot{After: 20}: func(t float64) float64 { return math.Pow(1+t/20, -0.5) },
 }
 
-// Factors are those in plain Go, on both backends, with |D| that is one for all runs or one for each: 1 at first, and
-// never more.
+// The factors equal those in plain Go on both backends, with one |D| for all runs or one for each run. A factor is 1 at
+// first, and never above 1.
 func TestSchedules(t *testing.T) {
 	sizes := array{[]int{4}, []float64{0, 1, 12, 40}}
 	for schedule, factor := range referenceSchedules {
@@ -41,7 +41,7 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// A trainer's schedule sees |D|: a step of SGD is the factor times the step without one.
+// A trainer's schedule receives |D|: a step of SGD is the factor times the step without a schedule.
 func TestScheduledTraining(t *testing.T) {
 	m := linearModels()[0].Model
 	p := newTrial(t, m, 5, 5)
@@ -79,7 +79,7 @@ func TestSchedulesAreChecked(t *testing.T) {
 	}
 }
 
-// Steps that fall to 1/sqrt(2) after 1,000 data. The limit of stability is that of constant steps.
+// The steps fall to 1/sqrt(2) after 1,000 data. The limit of stability is the limit for constant steps.
 func ExampleInverseRoot() {
 	c := Config{Optimizer: Adam{}, Schedule: InverseRoot{After: 1000}}
 	fmt.Println(c.ValidateNames())

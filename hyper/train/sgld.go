@@ -10,12 +10,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Noisy is an [Optimizer] after each step of which normal numbers are added to the trained parameters: the particles of
-// an ensemble, or one network, are then draws from a distribution.
+// Noisy is an [Optimizer] with noise: after each step, normal random numbers are added to the trained parameters. The
+// particles of an ensemble, or a single network, are then draws from a distribution.
 type Noisy interface {
 	Optimizer
-	// Deviation is the standard deviation of the numbers, [runs], after a step of so much on the sum of a particle's
-	// losses.
+	// Deviation returns the standard deviation of the numbers, [runs], after a step of size step on the sum of a
+	// particle's losses.
 	Deviation(step *Node) *Node
 }
 
@@ -23,10 +23,10 @@ type Noisy interface {
 //
 //	nu <- nu - e grad L~(nu) + sqrt(2 e Temperature) xi,   xi ~ N(0, I),   e = alpha / |D|
 //
-// for each particle with its own L~. After many small steps nu is a draw from the posterior, whose density is
-// proportional to exp(-L / Temperature), without perturbations of the data: Thompson sampling acts by it (Xu et al.
-// 2022, "Langevin Monte Carlo for contextual bandits"). For one network, or an ensemble that is trained as a whole
-// (Analytic, FullData), whose particles are chains of their own.
+// for each particle with its own L~. After many small steps nu is a draw from the posterior, without perturbations of
+// the data. The density of the posterior is proportional to exp(-L / Temperature). Thompson sampling acts by this draw
+// (Xu et al. 2022, "Langevin Monte Carlo for contextual bandits"). SGLD needs a single network, or an ensemble that is
+// trained as a whole (Analytic, FullData); each particle is then a separate chain.
 type SGLD struct {
 	Temperature float64 `help:"of the posterior that is drawn from; 0 is 1"`
 }
@@ -41,20 +41,20 @@ func (SGLD) LinearInGradients() {}
 // Init returns no state.
 func (SGLD) Init([]*Node) []*Node { return nil }
 
-// Update is that of [SGD].
+// Update makes the step of [SGD].
 func (SGLD) Update(state, nu, grads []*Node, step *Node) ([]*Node, []*Node) {
 	return SGD{}.Update(state, nu, grads, step)
 }
 
-// Deviation is the root of 2 step Temperature.
+// Deviation returns the square root of 2 step Temperature.
 func (o SGLD) Deviation(step *Node) *Node {
 	return Sqrt(MulScalar(step, 2*cmp.Or(o.Temperature, 1)))
 }
 
-// Validate reports a temperature that is none.
+// Validate reports a Temperature that is negative or not finite.
 func (o SGLD) Validate() error { return faults.NotNegative("Temperature", o.Temperature) }
 
-// noisy reports why an optimizer's noise does not make draws from the posterior here.
+// noisy reports why the noise of an optimizer does not give draws from the posterior here.
 func (p problem) noisy() error {
 	if _, ok := p.Optimizer.(Noisy); !ok || p.Integrate == Exact {
 		return nil
@@ -68,8 +68,8 @@ func (p problem) noisy() error {
 	return nil
 }
 
-// shocks are what a Noisy optimizer adds in a period's steps, standard normal, [runs, steps, N] for each of nu with N
-// numbers; nothing for other optimizers.
+// shocks returns the random numbers that a Noisy optimizer adds in the steps of a period: standard normal, [runs,
+// steps, N] for each node of nu with N numbers. For other optimizers it returns nil.
 func (p problem) shocks(s rng.Stream, nu []*Node) (out []*Node) {
 	if _, ok := p.Optimizer.(Noisy); !ok {
 		return nil
@@ -80,7 +80,7 @@ func (p problem) shocks(s rng.Stream, nu []*Node) (out []*Node) {
 	return out
 }
 
-// shake adds shocks, [runs, 1, N] for each of nu, after a step of alpha with |D| a float32 scalar.
+// shake adds shocks, [runs, 1, N] for each node of nu, after a step. step is alpha, and size is |D|, a float32 scalar.
 func (p problem) shake(state State, shocks []*Node, step, size *Node) {
 	each := Div(step, MulScalar(size, float64(p.Particles.NumParticles()))) // the loss is a mean over particles
 	sd := p.Optimizer.(Noisy).Deviation(each)

@@ -16,10 +16,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// The particles of two arms are draws from the posterior N(m, 1/lambda), up to the size of steps: with the whole
-// gradient x <- x - e lambda (x - m) + sqrt(2 e T) xi has the stationary variance T / (lambda (1 - e lambda/2)). Of 400
-// particles in 3 runs, 1,200 chains, which start at 0: a mean within 4 standard errors, and a variance within 4 times
-// sqrt(2/1200).
+// The particles of two arms are draws from the posterior N(m, 1/lambda), up to the step size: with the whole gradient,
+// x <- x - e lambda (x - m) + sqrt(2 e T) xi has the stationary variance T / (lambda (1 - e lambda/2)). 400 particles
+// in 3 runs are 1,200 chains, which start at 0. The mean must be within 4 standard errors, and the variance within 4
+// times sqrt(2/1200).
 func TestSGLDDrawsFromThePosterior(t *testing.T) {
 	const particles, data, chains = 400, 5, 1200
 	b := hyper.Model{Base: base.Tabular{Arms: 2},
@@ -46,7 +46,7 @@ func TestSGLDDrawsFromThePosterior(t *testing.T) {
 				r := Rates{Step: each(0.1 * data * particles), NoiseVar: each(noise), PriorVar: each(prior),
 					Perturbation: each(0)}
 				state := tr.Init(s, nil)
-				for i := range data { // arm 0 has four, arm 1 one: responses 1, 2, ...
+				for i := range data { // arm 0 has four data, arm 1 has one: responses 1, 2, ...
 					arm := ConvertDType(each(float64(i/4)), dtypes.Int32)
 					state = tr.Observe(state, s.Step(i), Const(s.Graph(), int32(i)), arm, each(float64(i+1)), nil, r)
 				}
@@ -75,7 +75,7 @@ func TestSGLDDrawsFromThePosterior(t *testing.T) {
 	}
 }
 
-// Two periods, and two steps, have noise of their own; runs do not depend on those beside them.
+// Two periods, and two steps, have different noise. A run does not depend on the runs beside it.
 func TestSGLDNoise(t *testing.T) {
 	b := hyper.Model{Base: base.Tabular{Arms: 2}, Hyper: hyper.Ensemble{Particles: 1, Params: 2, InitNu: hyper.InitZeros}}
 	moved := func(steps int, seeds ...uint64) []float64 {
@@ -106,7 +106,7 @@ func TestSGLDNoise(t *testing.T) {
 	}
 }
 
-// Langevin dynamics are of particles, all of which a step moves.
+// Langevin dynamics need particles, and steps that move all particles.
 func TestSGLDValidate(t *testing.T) {
 	arms := base.Tabular{Arms: 2}
 	c := Config{Steps: 1, Integrate: Sampled, Batch: 1, Indices: 1, Capacity: 1, Optimizer: SGLD{}}

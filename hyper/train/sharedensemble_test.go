@@ -13,10 +13,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/index"
 )
 
-// By the axes a quadratic loss of Ensemble++ falls apart, as its paper says: with m(x) = f(x, 0), and v_m(x) = f(x,
-// e_m) - m(x) of the m-th member with its fixed part, the mean over zeta = +-sqrt(M) e_m of (y + beta zeta^T a - f(x,
-// zeta))^2 is (y - m(x))^2 + sum_m (v_m(x) - beta a_m)^2. That is in the objective, with |nu|^2 / 2 sigma_p^2, to the
-// value and the gradients: the network learns by the first part alone.
+// With the index set axes a quadratic loss of Ensemble++ splits, as its paper says. Let m(x) = f(x, 0), and let v_m(x)
+// = f(x, e_m) - m(x) for the m-th member with its fixed part. The mean over zeta = +-sqrt(M) e_m of (y + beta zeta^T a
+// - f(x, zeta))^2 is then (y - m(x))^2 + sum_m (v_m(x) - beta a_m)^2. The test checks the value and the gradients of
+// the objective, with |nu|^2 / 2 sigma_p^2. The network learns only from the first part.
 func TestSharedEnsembleLossFallsApart(t *testing.T) {
 	const runs, data, members, width = 2, 5, 3, 4
 	b := hyper.SharedEnsemble{Features: 2, Hidden: []int{6, width}, Members: members, Scale: 1.5, PriorScale: 0.5}

@@ -11,14 +11,14 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// With Config.Standardize the loss sees (y - m) / s in the place of a response y, with the mean m and the standard
-// deviation s of all responses so far: a belief then learns responses of any scale and offset. s is 1 where they are
-// all alike. The entries of a [State], float64, are
+// With Config.Standardize the loss sees (y - m) / s in the place of a response y, where m is the mean and s the
+// standard deviation of all responses so far. A belief then learns responses of any scale and offset. s is 1 if all
+// responses are equal. The entries of a [State], float64, are
 //
 //	response.count, response.mean, response.m2   of the responses, by Welford (1962): s^2 = m2 / (count - 1); [runs]
-//	response.y, response.one                     of Exact: see solution; [runs, N_theta]
+//	response.y, response.one                     for Exact: see solution; [runs, N_theta]
 //
-// A replay buffer keeps the responses themselves, which a minibatch standardises as m and s are by then.
+// A replay buffer keeps the responses themselves. A minibatch standardises them by the current m and s.
 
 // standardizes reports why responses cannot be standardised.
 func (p problem) standardizes() error {
@@ -34,7 +34,7 @@ func (p problem) standardizes() error {
 	return nil
 }
 
-// noResponses is what is known of no responses.
+// noResponses returns the entries of a State before any response.
 func (p problem) noResponses(g *Graph, runs int) State {
 	state, dims := State{}, []int{runs}
 	for _, name := range []string{"response.count", "response.mean", "response.m2"} {
@@ -55,20 +55,20 @@ func (state State) count(y *Node) {
 	state["response.count"], state["response.mean"] = n, mean
 }
 
-// responses are the mean and standard deviation of the responses so far, float64 [runs].
+// responses returns the mean and the standard deviation of the responses so far, float64 [runs].
 func (state State) responses() (mean, sd *Node) {
 	m2, n := state["response.m2"], state["response.count"]
 	sd = Sqrt(Div(m2, MaxScalar(AddScalar(n, -1), 1)))
 	return state["response.mean"], Where(GreaterThan(sd, ZerosLike(sd)), sd, OnesLike(sd))
 }
 
-// standardised are responses y, [runs, ...], as the loss sees them.
+// standardised returns responses y, [runs, ...], as the loss sees them.
 func (state State) standardised(y *Node) *Node {
 	mean, sd := state.responses()
 	return ConvertDType(Div(Sub(double(y), perRun(mean, y)), perRun(sd, y)), y.DType())
 }
 
-// Responses returns the mean responses that predictions f, [runs, ...], stand for, in the units of the responses.
+// Responses returns the mean responses for predictions f, [runs, ...], in the units of the responses.
 func (t Trainer) Responses(state State, f *Node) *Node {
 	f = t.loss().Link(f)
 	if !t.Standardize {
@@ -78,7 +78,8 @@ func (t Trainer) Responses(state State, f *Node) *Node {
 	return ConvertDType(Add(Mul(double(f), perRun(sd, f)), perRun(mean, f)), f.DType())
 }
 
-// follow moves what [Exact] keeps of the responses y, [runs, 1], by a datum phi with its gain: see solution.
+// follow updates the entries that [Exact] keeps for the responses y, [runs, 1], by a datum phi with its gain: see
+// solution.
 func (state State) follow(phi, gain, y *Node) {
 	move := func(name string, v *Node) {
 		theta := state[name]
@@ -88,12 +89,13 @@ func (state State) follow(phi, gain, y *Node) {
 	move("response.one", OnesLike(y))
 }
 
-// solution is the state with nu of the standardised responses. The minimiser is linear in the responses: nu of the
-// state is that of responses 0, and theta moves from it by
+// solution returns the state with nu for the standardised responses. The minimiser is linear in the responses. nu of
+// the state is the minimiser for responses 0, and theta moves from it by
 //
 //	(theta_y - m theta_1) / s
 //
-// where theta_y and theta_1 minimise the loss for the responses and for ones, from 0, without noise or prior functions.
+// where theta_y minimises the loss for the responses and theta_1 minimises it for responses of one. Both start from 0,
+// without noise or prior functions.
 func (p problem) solution(state State) State {
 	mean, sd := state.responses()
 	out := maps.Clone(state)

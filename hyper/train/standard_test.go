@@ -28,7 +28,7 @@ var (
 	table = base.Tabular{Arms: 3}
 )
 
-// believers are beliefs of every kind that learns standardised responses in a way of its own.
+// believers holds a belief for each way to learn standardised responses.
 var believers = map[string]struct {
 	belief hyper.Model
 	config train.Config
@@ -55,8 +55,8 @@ func model(b hyper.BaseModel, h hyper.Hypermodel, prior hyper.Layout) hyper.Mode
 	return hyper.Model{Base: b, Hyper: h, Prior: &hyper.Prior{Base: b, Layout: prior}}
 }
 
-// learned are nu, and predictions in the units of the responses, after all data and, where it trains by steps, a
-// period.
+// learned returns nu, and predictions in the units of the responses, after all data and, if the belief trains by steps,
+// after a period.
 func learned(on string, m hyper.Model, c train.Config, y []float64) [][]float64 {
 	c.Steps, c.Batch, c.Indices, c.Capacity = 3, 6, 4, len(y)
 	if m.Inputs() > 0 {
@@ -96,9 +96,10 @@ func learned(on string, m hyper.Model, c train.Config, y []float64) [][]float64 
 	return flat
 }
 
-// What is learned of responses as they come is what is learned of the same responses standardised beforehand, by their
-// final mean and standard deviation, and predictions are in units of the responses: of many, of one, of two, and of
-// responses that are all alike. Single precision has 2^-24 of an offset of 1,000 deviations, 6e-5 deviations.
+// Training on responses as they come gives the same result as training on responses that were standardised beforehand
+// by their final mean and standard deviation. Predictions are in units of the responses. The test has many responses,
+// one, two, and responses that are all equal. Single precision has an error of 2^-24 for an offset of 1,000 deviations,
+// which is 6e-5 deviations.
 func TestStandardized(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	many := make([]float64, 12)
@@ -139,8 +140,8 @@ func TestStandardized(t *testing.T) {
 	}
 }
 
-// Exact keeps what it knows of responses in double precision: an offset of 100 deviations and 300 data part it from
-// retraining by no more than the roundings of the responses.
+// Exact keeps its knowledge of responses in double precision. With an offset of 100 deviations and 300 data, the
+// difference from retraining is no more than the rounding of the responses.
 func TestStandardizedDoesNotDrift(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	y := make([]float64, 300)

@@ -7,19 +7,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/index"
 )
 
-// statistics are what the loss of a base model that is linear in theta needs of a set of data: with Phi's rows phi(x),
-// for each run
+// statistics holds what the loss of a base model that is linear in theta needs to know about a set of data. Phi has the
+// rows phi(x). For each run the statistics are
 //
 //	gram  Phi^T Phi, in the base model's own form
 //	y     Phi^T y   [runs, N_theta]
-//	a     Phi^T A   [runs, N_theta, width], or nil where at is
-//	at    its transpose, particle-major as nu is: what the sums of an ensemble over all data are kept in
+//	a     Phi^T A   [runs, N_theta, width], or nil if at is set
+//	at    the transpose of a, particle-major as nu is: the sums of an ensemble over all data are kept in this form
 //
-// Where an index has a block for each arm and A_t lives in that of the arm played, the row of a of an arm is that
-// block: the full matrix would be block diagonal.
+// If an index has a block for each arm, and A_t lies in the block of the arm played, each row of a holds the block of
+// its arm. The full matrix would be block diagonal.
 type statistics struct {
 	gram, y, a, at *Node
-	// picked says that a is Phi^T A z for the indices at hand, [runs, N_theta, n].
+	// picked says that a is Phi^T A z for the given indices, [runs, N_theta, n].
 	picked bool
 }
 
@@ -35,7 +35,7 @@ func collapse(b hyper.LinearBase, data Batch) statistics {
 	}
 }
 
-// collapseOne is collapse of a single datum, with at: the datum's features by its perturbations.
+// collapseOne is collapse for a single datum. It sets at: the outer product of the datum's perturbations and features.
 func collapseOne(b hyper.LinearBase, data Batch) statistics {
 	phi := Squeeze(b.Project(data.X, OnesLike(InsertAxes(data.Y, -1))), 2)
 	return statistics{gram: b.Gram(data.X), y: Mul(data.Y, phi), at: Mul(InsertAxes(phi, 1), Transpose(data.A, 1, 2))}
@@ -52,7 +52,7 @@ func (s statistics) add(o statistics) statistics {
 	return out
 }
 
-// sumsOf takes statistics out of a state, and put puts them in.
+// sumsOf returns the statistics that a state holds. put writes statistics to a state.
 func sumsOf(state State) statistics {
 	return statistics{gram: state["data.gram"], y: state["data.y"], a: state["data.a"], at: state["data.at"]}
 }
@@ -77,10 +77,10 @@ func (p problem) perturbation(s statistics, z index.Set) *Node {
 	if arms := p.z.Moments().Blocks; arms > 0 {
 		return hyper.PerParameter(arms, p.z.Width()).Mul(s.a, z.Dense())
 	}
-	return p.z.Dot(s.a, z, nil) // rows of a in the place of data
+	return p.z.Dot(s.a, z, nil) // the rows of a stand for data
 }
 
-// residual is the gradient of the loss in parameter space at each index, e(z) [runs, n, N_theta]:
+// residual returns e(z), the gradient of the loss with respect to theta at each index, [runs, n, N_theta]:
 //
 //	weight/sigma_w^2 (Phi^T Phi theta(z) - Phi^T y - sigma_w Phi^T A z) + (g_nu(z) - g_nu0(z))/sigma_p^2
 //
@@ -92,22 +92,22 @@ func (p problem) residual(s statistics, at hyper.Params, z index.Set, weight *No
 	return Add(Mul(InsertAxes(Div(weight, r.NoiseVar), -1, -1), fit), p.pull(trained, at, z, r))
 }
 
-// pull is the gradient of the anchor with respect to theta = g_nu(z), [runs, n, N_theta].
+// pull returns the gradient of the anchor with respect to theta = g_nu(z), [runs, n, N_theta].
 func (p problem) pull(trained *Node, at hyper.Params, z index.Set, r Rates) *Node {
 	return Div(Sub(trained, p.Parametric.Trained(at.Nu0, z)), InsertAxes(r.PriorVar, -1, -1))
 }
 
 // gramMul returns Phi^T Phi theta for theta [runs, n, N_theta].
 func gramMul(b hyper.LinearBase, gram, theta *Node) *Node {
-	if b.Diagonal() { // XLA would not leave out the transpositions
+	if b.Diagonal() { // XLA would not remove the transpositions
 		return Mul(InsertAxes(gram, 1), theta)
 	}
 	return Transpose(b.GramMul(gram, Transpose(theta, 1, 2)), 1, 2)
 }
 
-// affine returns h [runs, N_theta] and the entries of G within the layout, where the residual is e(z) = h + G z: for
-// an affine belief whose prior shares its layout. exact is false when G has entries outside the layout, which matter to
-// e(z) but not to the expected gradient.
+// affine returns the h [runs, N_theta] and the entries of G within the layout that give the residual e(z) = h + G z. It
+// needs an affine belief whose prior has the layout of C. exact is false if G has entries outside the layout: they
+// change e(z), but not the expected gradient.
 func (p problem) affine(s statistics, at hyper.Params, weight *Node, r Rates) (h, g *Node, exact bool) {
 	l, b := p.Affine.Structure(), p.Linear
 	mu, c := p.coefficients(at)
@@ -128,7 +128,8 @@ func (p problem) affine(s statistics, at hyper.Params, weight *Node, r Rates) (h
 	return h, g, exact
 }
 
-// noise returns the entries of Phi^T A within the layout, [runs, N_theta, Width]; whole says that there are no others.
+// noise returns the entries of Phi^T A within the layout, [runs, N_theta, Width]. whole says that there are no other
+// entries.
 func (p problem) noise(s statistics, l hyper.Layout) (a *Node, whole bool) {
 	dense := len(l.Sizes) == 1
 	if arms := p.z.Moments().Blocks; arms > 0 {
@@ -144,7 +145,7 @@ func (p problem) noise(s statistics, l hyper.Layout) (a *Node, whole bool) {
 	return l.Restrict(s.a), false
 }
 
-// gradientAt is the gradient of the loss over the indices z. weight is |D|/|D~|, [runs].
+// gradientAt returns the gradient of the loss at the indices z. weight is |D|/|D~|, [runs].
 func (p problem) gradientAt(s statistics, at hyper.Params, z index.Set, weight *Node, r Rates) []*Node {
 	if p.Affine != nil && !s.picked && p.sharesLayout() {
 		if h, g, exact := p.affine(s, at, weight, r); exact { // one pass over z instead of five
@@ -154,11 +155,11 @@ func (p problem) gradientAt(s statistics, at hyper.Params, z index.Set, weight *
 	return p.pullback(at.Nu, z, p.residual(s, at, z, weight, r))
 }
 
-// exactGradient is the gradient of the loss with the expectation over z in closed form.
+// exactGradient returns the gradient of the loss with the expectation over z in closed form.
 //
-// With one-hot z it is the mean over all particles. With g_nu(z) = mu + C z the residual is affine, e(z) = h + G z, and
-// since every other distribution here has E z = 0 and E z z^T = s I, the gradient is h for mu and s G for C, within C's
-// layout.
+// For one-hot z the gradient is the mean over all particles. For g_nu(z) = mu + C z the residual is affine, e(z) = h +
+// G z. Every other distribution here has E z = 0 and E z z^T = s I. The gradient is therefore h for mu and s G for C,
+// within C's layout.
 func (p problem) exactGradient(s statistics, at hyper.Params, weight *Node, r Rates) []*Node {
 	if p.oneHot() {
 		return p.gradientAt(s, at, p.every(weight.Graph(), weight.Shape().Dim(0)), weight, r)
@@ -167,7 +168,7 @@ func (p problem) exactGradient(s statistics, at hyper.Params, weight *Node, r Ra
 	return []*Node{h, MulScalar(g, p.z.Moments().Second)}
 }
 
-// pullback is the mean over the indices of the gradient of <e(z), g_nu(z)> with respect to nu, for e [runs, n,
+// pullback returns the mean over the indices of the gradient of <e(z), g_nu(z)> with respect to nu, for e [runs, n,
 // N_theta].
 func (p problem) pullback(nu []*Node, z index.Set, e *Node) []*Node {
 	switch {
@@ -179,7 +180,7 @@ func (p problem) pullback(nu []*Node, z index.Set, e *Node) []*Node {
 	return p.chain(nu, z, e)
 }
 
-// chain is pullback by automatic differentiation of g_nu, whatever it is.
+// chain is pullback by automatic differentiation of g_nu, for any g_nu.
 func (p problem) chain(nu []*Node, z index.Set, e *Node) []*Node {
 	e = MulScalar(StopGradient(e), 1/float64(z.Len()))
 	return Gradient(ReduceAllSum(Mul(p.Parametric.Trained(nu, z), e)), nu...)

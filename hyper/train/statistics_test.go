@@ -13,10 +13,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
-// single is the tolerance for two single-precision routes to one number: some hundred roundings of 6e-8.
+// single is the tolerance for two single-precision computations of one number: some hundred roundings of 6e-8.
 const single = 5e-6
 
-// From statistics, the gradient at given indices is that of the loss by automatic differentiation.
+// The gradient from statistics at given indices equals the gradient of the loss by automatic differentiation.
 func TestGradientAtIsTheLossGradient(t *testing.T) {
 	for i, m := range linearModels() {
 		p := newTrial(t, m.Model, 5, 17)
@@ -39,7 +39,8 @@ func TestGradientAtIsTheLossGradient(t *testing.T) {
 	}
 }
 
-// compareHalves compares, run by run, two lists of arrays [runs, ...] given as one: what is wanted, then what was got.
+// compareHalves compares, run by run, two lists of arrays [runs, ...] that are given as one list: first the wanted
+// arrays, then the computed arrays.
 func compareHalves(t *testing.T, out []array) {
 	t.Helper()
 	half := len(out) / 2
@@ -48,8 +49,9 @@ func compareHalves(t *testing.T, out []array) {
 	}
 }
 
-// The gradient with the expectation over z in closed form is the mean over indices that have p_z's first and second
-// moments exactly: +-sqrt(N E z_i^2) e_i, or all particles. It is taken by automatic differentiation of the loss.
+// The gradient with the expectation over z in closed form equals the mean of gradients over indices that have exactly
+// the first and second moments of p_z: +-sqrt(N E z_i^2) e_i, or all particles. The mean is computed by automatic
+// differentiation of the loss.
 func TestExactGradientIsTheMeanOverExactIndices(t *testing.T) {
 	tested := 0
 	for i, m := range linearModels() {
@@ -71,12 +73,12 @@ func TestExactGradientIsTheMeanOverExactIndices(t *testing.T) {
 			})
 		}
 	}
-	if tested < 12 { // of the 22 models: without it, a Validate that refuses all would pass
+	if tested < 12 { // of the 22 models: otherwise a Validate that refuses every model would pass
 		t.Errorf("only %d models have exact gradients", tested)
 	}
 }
 
-// exactIndices are indices whose mean is over p_z.
+// exactIndices returns indices with a mean that is the expectation over p_z.
 func exactIndices(p index.Distribution, g *Graph) index.Set {
 	if d, ok := p.(index.Enumerable); ok {
 		return d.All(g, problemRuns)
@@ -94,7 +96,7 @@ func exactIndices(p index.Distribution, g *Graph) index.Set {
 	return index.Vectors(Const(g, z))
 }
 
-// The statistics of two sets of data add up to those of both together.
+// The statistics of two sets of data add up to the statistics of the union.
 func TestStatisticsAdd(t *testing.T) {
 	for _, m := range linearModels()[:12:12] {
 		p := newTrial(t, m.Model, 5, 17)
@@ -111,7 +113,7 @@ func TestStatisticsAdd(t *testing.T) {
 	}
 }
 
-// The anchor is a constant to the gradient, even where a graph computes it from nu (here nu/2), as with nu_0 = nu
+// The anchor is a constant for the gradient, even if a graph computes the anchor from nu (here nu/2), as for nu_0 = nu
 // before the first step.
 func TestNoGradientThroughTheAnchor(t *testing.T) {
 	m := otherModels()[0].Model
@@ -130,9 +132,9 @@ func TestNoGradientThroughTheAnchor(t *testing.T) {
 	compareHalves(t, out)
 }
 
-// From the data themselves, where they are fewer than the features, the gradient is that of the loss by automatic
-// differentiation, and that from statistics: 4 data of 7 features, for every hypermodel that has a branch of its own,
-// with and without prior.
+// If the data are fewer than the features, the gradient is computed from the data themselves. It equals the gradient of
+// the loss by automatic differentiation, and the gradient from statistics. The test has 4 data with 7 features, and
+// every hypermodel with its own branch, with and without prior.
 func TestFeaturesGiveTheLossGradient(t *testing.T) {
 	line := base.Linear{Features: 7}
 	dense := hyper.Dense(7, 4)
@@ -158,7 +160,7 @@ func TestFeaturesGiveTheLossGradient(t *testing.T) {
 		}
 		every := []bool{false}
 		if _, finite := m.Index().(index.Enumerable); finite {
-			every = []bool{false, true} // sampled particles, and all
+			every = []bool{false, true} // sampled particles, and all particles
 		}
 		for _, name := range sometimesXLA(i) {
 			for _, all := range every {
@@ -177,7 +179,7 @@ func TestFeaturesGiveTheLossGradient(t *testing.T) {
 				}, p.args()...)
 				n := len(out) / 3
 				for r := range problemRuns {
-					for j := range n { // each of the parameters, by its own largest gradient
+					for j := range n { // each parameter, relative to its own largest gradient
 						want := ofRun(out[j:j+1], r)
 						relative(t, fmt.Sprintf("%s on %s, all particles %v, run %d, node %d", m.name, name, all, r, j),
 							ofRun(out[n+j:n+j+1], r), want)
@@ -190,8 +192,8 @@ func TestFeaturesGiveTheLossGradient(t *testing.T) {
 	}
 }
 
-// relative reports gradients that differ by more than 1e-4 of the largest: some hundred roundings, magnified tenfold by
-// cancellation.
+// relative reports gradients that differ by more than 1e-4 of the largest gradient: some hundred roundings, magnified
+// tenfold by cancellation.
 func relative(t *testing.T, what string, got, want []float64) {
 	t.Helper()
 	largest := 0.0

@@ -7,8 +7,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Every SGD step, within a period and in the next, draws a minibatch and indices of its own: with tiny steps the
-// gradient hardly moves, so that equal draws would move nu by the same amount again, to the rounding of single
+// Every SGD step, within a period and in the next period, draws its own minibatch and indices. With tiny steps the
+// gradient hardly changes. Equal draws would therefore move nu by the same amount again, to the rounding of single
 // precision.
 func TestStepsDrawAnew(t *testing.T) {
 	const step = 1e-3

@@ -10,7 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// allSums is the gradient on all data, with the expectation over z in closed form, from sums that grow datum by datum.
+// allSums is the way that computes the gradient on all data, with the expectation over z in closed form, from sums that
+// each datum updates.
 type allSums struct{ problem }
 
 func newAllSums(p problem) route { return allSums{p} }
@@ -43,7 +44,7 @@ func (w allSums) gradient(state State, _ *draws, _ loop.Index, _ *Node, r Rates)
 	return w.exactGradient(sumsOf(state), params(state), OnesLike(r.Step), r)
 }
 
-// closedForm is the gradient on a minibatch, with the expectation over z in closed form.
+// closedForm is the way that computes the gradient on a minibatch, with the expectation over z in closed form.
 type closedForm struct{ minibatches }
 
 func newClosedForm(p problem) route { return closedForm{minibatches{p}} }
@@ -56,9 +57,9 @@ func (w closedForm) gradient(state State, d *draws, i loop.Index, size *Node, r 
 	return w.exactGradient(w.collapse(state, d, i), params(state), w.weight(size, r), r)
 }
 
-// collapse computes the sums of the minibatch of step i, of which perturbations are still in the buffer. Those of an
-// ensemble of many particles are taken block by block of particles: then what is gathered stays in the processor's
-// cache until it is added up.
+// collapse computes the sums of the minibatch of step i, with the perturbations from the replay buffer. For an ensemble
+// of many particles it takes the perturbations in blocks of particles. The gathered numbers of a block then stay in the
+// processor's cache until they are added up.
 func (w closedForm) collapse(state State, d *draws, i loop.Index) statistics {
 	a := state["replay.a"]
 	data, at := d.data.step(i, w.Batch), i.Rows(d.at, w.Batch)
@@ -77,8 +78,9 @@ func (w closedForm) collapse(state State, d *draws, i loop.Index) statistics {
 	return statistics{gram: w.Linear.Gram(data.X), y: y, a: Concatenate(parts, 2)}
 }
 
-// blocksOf is the least number of equal blocks of so many columns that have at most 2^17 numbers each in so many rows:
-// eight runs of them are 4 MB. More than 32 would make a large program: without such a number, it is 1.
+// blocksOf returns the least number of equal blocks of columns that have at most 2^17 numbers each, with the given
+// number of rows. A block of eight runs then has at most 4 MB. More than 32 blocks would make a large program: if no
+// number of blocks up to 32 fits, blocksOf returns 1.
 func blocksOf(columns, rows int) int {
 	for n := 1; n <= min(columns, 32); n++ {
 		if columns%n == 0 && columns/n*rows <= 1<<17 {
@@ -88,7 +90,7 @@ func blocksOf(columns, rows int) int {
 	return 1
 }
 
-// sums is the gradient on a minibatch at sampled indices, from sums of the minibatch.
+// sums is the way that computes the gradient on a minibatch at sampled indices, from sums of the minibatch.
 type sums struct{ minibatches }
 
 func newSums(p problem) route { return sums{minibatches{p}} }

@@ -1,9 +1,10 @@
-// Package train fits hypermodels by perturbed SGD (section 2.1): the loss, its gradients by several exact routes, the
-// replay buffer, and the largest step with which it is stable. For base models linear in theta it has the minimiser
-// itself, kept up to date datum by datum ([Exact]), and an oracle to test against.
+// Package train fits hypermodels by perturbed SGD (section 2.1). It has the loss, several exact ways to compute the
+// gradient of the loss, the replay buffer, and the largest step size at which training is stable. For base models
+// linear in theta it can keep the minimiser itself up to date, datum by datum ([Exact]), and it has an oracle to test
+// against.
 //
-// All graph functions work on a batch of runs at once, see package hyper for the axes. What a trainer keeps between
-// periods is a [State]: nodes in, nodes out, nothing anywhere else.
+// All graph functions work on a batch of runs at once; package hyper describes the axes. A [State] holds everything
+// that a trainer keeps between periods: graph functions take a state and return the next one.
 package train
 
 import (
@@ -18,24 +19,24 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// State is what a trainer carries from period to period, by name. The first axis of every node is the runs.
+// State holds what a trainer carries from period to period, by name. The first axis of every node is the run.
 type State map[string]*Node
 
-// Integration says how the expectation over the index z, and the sum over the data, are taken in each SGD step.
+// Integration says how each SGD step takes the expectation over the index z, and the sum over the data.
 type Integration int
 
 // The integrations. All have the same minimiser.
 const (
-	// Sampled is the paper's: a minibatch of data and a set of sampled indices in each step.
+	// Sampled takes a minibatch of data and a set of sampled indices in each step, as the paper does.
 	Sampled Integration = iota + 1
 	// Analytic takes the expectation over z exactly: in closed form for a linear hypermodel of a base model that is
 	// linear in theta, over all particles for an ensemble. Data still come in minibatches.
 	Analytic
-	// FullData is Analytic with the whole data set in each step, from sufficient statistics: its cost does not depend
-	// on |D|. For base models that are linear in theta.
+	// FullData is Analytic with the whole data set in each step, from sufficient statistics: the cost of a step does
+	// not depend on |D|. It needs a base model that is linear in theta.
 	FullData
-	// Exact makes no SGD steps: nu is the minimiser of the loss over all data, kept by rank-one updates, and no step
-	// size is needed. See [ExactFor] for the models that have it.
+	// Exact makes no SGD steps: nu is the minimiser of the loss over all data, kept up to date by rank-one updates, and
+	// no step size is needed. See [ExactFor] for the beliefs that have such a minimiser.
 	Exact
 )
 
@@ -46,21 +47,21 @@ func (i Integration) String() string {
 // IndexSet says how the indices of an SGD step are drawn.
 type IndexSet int
 
-// The index sets. In all of them an index has the distribution's mean and second moments, so that all have the same
-// minimiser for a base model linear in theta.
+// The index sets. In each of them an index has the mean and the second moments of the distribution. For a base model
+// linear in theta all index sets therefore have the same minimiser.
 const (
-	// IID draws indices independently: the paper's.
+	// IID draws indices independently, as the paper does.
 	IID IndexSet = iota + 1
-	// Antithetic draws half of them independently and adds their opposites: the sample mean is exactly 0. For
-	// distributions symmetric about 0.
+	// Antithetic draws half of the indices independently and adds their opposites: the sample mean is exactly 0. It
+	// needs a distribution symmetric about 0.
 	Antithetic
 	// Frame draws opposite orthogonal vectors of one length: see [index.Frame].
 	Frame
 	// PerDatum draws an index for each datum of the minibatch: the usual way to train with dropout. The regularizer
-	// sees the first Indices of them. For distributions whose indices cannot be listed.
+	// sees the first Indices of these indices. PerDatum needs a distribution whose indices cannot be listed.
 	PerDatum
-	// Axes is the same vectors in each step, one along each axis of the index and its opposite, as Ensemble++ has them:
-	// see [index.Axes]. Indices is not read. For distributions of mean 0.
+	// Axes takes the same vectors in each step: for each axis of the index, one vector along the axis and its opposite,
+	// as Ensemble++ does. See [index.Axes]. Indices is not read. Axes needs a distribution of mean 0.
 	Axes
 )
 
@@ -68,36 +69,38 @@ func (s IndexSet) String() string {
 	return enum.Word(s, "iid", "antithetic", "frame", "per-datum", "axes")
 }
 
-// Config says how a hypermodel is trained. It holds what shapes the computation; see [Rates] for the numbers that do
-// not.
+// Config says how a hypermodel is trained. It holds the settings that shape the computation; [Rates] holds the numbers
+// that do not.
 type Config struct {
 	Steps      int         // SGD steps per period, n_sgd
 	Batch      int         // minibatch size |D~|, drawn with replacement
-	Indices    int         // index samples per step |Z~|
-	IndexSet   IndexSet    // how they are drawn; 0 is IID
-	Integrate  Integration // 0 is Sampled; Exact reads none of the others but Standardize and Discount
+	Indices    int         // number of index samples per step, |Z~|
+	IndexSet   IndexSet    // how indices are drawn; 0 is IID
+	Integrate  Integration // 0 is Sampled; Exact reads only Standardize and Discount besides
 	Regularize Regularizer // 0 is Anchor
 	Loss       Loss        // nil is Gaussian{}
-	Weights    Weights     // of the data for each index; 0 is none
-	Weighted   bool        // data have weights of their own, see Rates.Weight
+	Weights    Weights     // how much each datum counts for each index; 0 is Unweighted
+	Weighted   bool        // whether data have weights, see Rates.Weight
 	Optimizer  Optimizer   // nil is SGD{}
-	Schedule   Schedule    // of steps; nil is Constant{}
-	Capacity   int         // the most data points a run can hold, where it Replays
-	Inputs     int         // features of an input kept with each datum; 0 is for arms and inputs that never change
-	// Unperturbed says that no datum is perturbed, whatever Rates.Perturbation is: the replay buffer then holds no
-	// perturbation vectors, which of a mean-field hypermodel are as long as its parameters. For sampled indices.
+	Schedule   Schedule    // how steps get shorter; nil is Constant{}
+	Capacity   int         // the largest number of data that a run can hold, if it Replays
+	Inputs     int         // number of features of each datum's input; 0 for arms and inputs that never change
+	// Unperturbed trains without perturbations of the data, whatever Rates.Perturbation is. The replay buffer then
+	// holds no perturbation vectors; for a mean-field hypermodel they are as long as its parameters. Unperturbed needs
+	// sampled indices.
 	Unperturbed bool
-	// Standardize lets the loss see responses less their mean, over their standard deviation, as these are of all
-	// responses so far: variances of the loss are then in units of the responses' variance, and predictions as
-	// [Trainer.Responses] says.
+	// Standardize gives the loss the responses less their mean, divided by their standard deviation. The mean and the
+	// standard deviation are taken over all responses so far. The variances of the loss are then in units of the
+	// responses' variance, and [Trainer.Responses] returns predictions in units of the responses.
 	Standardize bool
-	// Discount is how much a datum counts against the next, above 0.5 and at most 1: n data later it counts Discount^n,
-	// which suits a world that changes. 0 is 1, none. It needs a belief that is its own posterior, and Exact: see
-	// discount.go. Standardize has then the mean and variance of the responses with the same weights.
+	// Discount is the factor by which each new datum multiplies the weight of the data before it, above 0.5 and at most
+	// 1: n data later a datum counts Discount^n, which suits a world that changes. 0 is 1, no discount. Discount needs
+	// Exact and a belief that is its own posterior: see discount.go. Standardize then gives the responses the same
+	// weights in their mean and variance.
 	Discount float64
 }
 
-// Replays tells whether training draws data from a replay buffer; the other integrations keep statistics of a fixed
+// Replays reports whether training draws data from a replay buffer. The other integrations keep statistics of a fixed
 // size.
 func (c Config) Replays() bool { return c.Integrate != FullData && c.Integrate != Exact }
 
@@ -170,7 +173,7 @@ func (p problem) indexSet() error {
 	return nil
 }
 
-// perDatum reports why data cannot have indices of their own.
+// perDatum reports why data cannot each have their own index.
 func (p problem) perDatum() error {
 	if p.oneHot() {
 		return fmt.Errorf("IndexSet per-datum is not for %T: the step of a particle would depend on how many data it "+
@@ -199,8 +202,8 @@ func (p problem) sizes() error {
 	return errors.Join(errs...)
 }
 
-// ValidateNames reports an unknown integration, index set, regularizer or kind of weights, and faults of the optimizer
-// and the loss.
+// ValidateNames reports an unknown integration, index set, regularizer or kind of weights, and wrong settings of the
+// optimizer, the schedule and the loss.
 func (c Config) ValidateNames() error {
 	return errors.Join(
 		part("Optimizer", c.Optimizer),
@@ -212,7 +215,7 @@ func (c Config) ValidateNames() error {
 		faults.Known("Weights", c.Weights))
 }
 
-// part reports what is wrong with an optimizer or a loss; nil is a default.
+// part reports what is wrong with an optimizer, a schedule or a loss; nil stands for the default.
 func part[I comparable](name string, v I) error {
 	var none I
 	if v == none {
@@ -224,31 +227,31 @@ func part[I comparable](name string, v I) error {
 	return faults.Prefix(name+": ", faults.Of(v))
 }
 
-// Rates are the numbers of section 2.1 that do not shape the computation, float32 [runs] each: runs of one batch may
-// differ in them.
+// Rates holds the numbers of section 2.1 that do not shape the computation, float32 [runs] each. Runs of one batch may
+// have different rates.
 type Rates struct {
 	Step         *Node // alpha
-	NoiseVar     *Node // sigma_w^2, the weight of the data in the loss
-	PriorVar     *Node // sigma_p^2, of the regulariser
+	NoiseVar     *Node // sigma_w^2: the loss divides the data's part by it
+	PriorVar     *Node // sigma_p^2 of the regularizer
 	Perturbation *Node // the standard deviation of the perturbations a^T z: sigma_w in the paper; 0 is none
 
-	// MapStep multiplies the step of the part of a linear hypermodel that sees the index, C, against that of mu. nil is
-	// 1.
+	// MapStep multiplies the step size of C, the part of a linear hypermodel that multiplies the index. The step size
+	// of mu does not change. nil is 1.
 	MapStep *Node
-	// Clip bounds the norm of the gradient of L~ / |D|, over all parameters of a run: a longer one is shortened to it.
-	// nil or 0 is no bound.
+	// Clip bounds the norm of the gradient of L~ / |D| over all parameters of a run. A longer gradient is scaled down
+	// to the bound. nil or 0 is no bound.
 	Clip *Node
 	// KL is the strength of the regularizer KL. nil is 1.
 	KL *Node
-	// Weight is that of the datum that Observe adds, [runs], where the Config is Weighted: it counts as so many data of
-	// its response. nil is 1.
+	// Weight is the weight of the datum that Observe adds, [runs], if the Config is Weighted. A datum of weight w
+	// counts as w data with the same response. nil is 1.
 	Weight *Node
-	// Data is |D|, an int32 scalar, where the replay buffer holds a uniform sample of the data: minibatches come from
+	// Data is |D|, an int32 scalar, if the replay buffer holds a uniform sample of the data. Minibatches are drawn from
 	// the sample and stand for all data. nil is the number of data in the buffer.
 	Data *Node
 }
 
-// Batch is data points of each run.
+// Batch holds data points of each run.
 type Batch struct {
 	X *Node // inputs [runs, inputs, features]
 	Y *Node // responses [runs, inputs]

@@ -15,8 +15,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Trainer is incremental perturbed SGD (section 2.1): data are added one at a time, and after each some SGD steps are
-// made. Its methods build graphs over a State; it holds nothing but the configuration.
+// Trainer trains by incremental perturbed SGD (section 2.1): data are added one at a time, and each datum is followed
+// by SGD steps. The methods of a Trainer build graphs over a State. A Trainer holds only the belief and the
+// configuration.
 type Trainer struct {
 	Belief hyper.Belief
 	Config
@@ -49,8 +50,8 @@ func (t Trainer) Init(s rng.Stream, scale *Node) State {
 	return state
 }
 
-// Prefixes begin the names in a state of a belief's parameters that nothing changes, and of those that data change
-// without training.
+// fixedPrefix begins the names of a belief's parameters that nothing changes. keptPrefix begins the names of values
+// that data change without training.
 const (
 	fixedPrefix = "fixed."
 	keptPrefix  = "kept."
@@ -68,7 +69,7 @@ func params(state State) hyper.Params {
 	p := hyper.Params{Nu: list(state, "nu"), Nu0: list(state, "anchor"), Fixed: map[string]*Node{},
 		Kept: map[string]*Node{}}
 	for i := range p.Nu {
-		p.Nu[i] = ConvertDType(p.Nu[i], dtypes.Float32) // Exact keeps float64
+		p.Nu[i] = ConvertDType(p.Nu[i], dtypes.Float32) // Exact keeps nu in float64
 	}
 	for name, v := range state {
 		if rest, ok := strings.CutPrefix(name, fixedPrefix); ok {
@@ -81,10 +82,10 @@ func params(state State) hyper.Params {
 	return p
 }
 
-// Observe adds a datum to each run: its input x and response y ([runs]), the size-th of the data (int32 scalar, from
-// 0). x is the arm, or the place of the input among actions, int32 [runs]; where Config.Inputs says so it is the input
-// itself, [runs, Inputs]. Observe draws A_t from the stream. actions are as in Train. Exact alone reads the rates,
-// which must be those of all the data before.
+// Observe adds a datum to each run: an input x and a response y [runs]. size is the number of data before it, an int32
+// scalar. x is the arm, or the position of the input among actions, int32 [runs]; if Config.Inputs is above 0, x is the
+// input itself, [runs, Inputs]. Observe draws A_t from the stream. actions are as in Train. Only Exact reads the rates,
+// which must have been the same for all earlier data.
 func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r Rates) State {
 	p := t.problem()
 	a := p.vectors(s, 1)
@@ -95,7 +96,7 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r
 		}
 		out.count(y)
 	}
-	if a != nil && r.Weight != nil && t.Weights == Unweighted { // the mean of so many responses has so much less noise
+	if a != nil && r.Weight != nil && t.Weights == Unweighted { // a mean of w responses has sqrt(w) times less noise
 		a = Mul(a, Rsqrt(InsertAxes(r.Weight, -1, -1)))
 	}
 	d := datum{at: size, x: x, actions: actions, y: y, a: a, w: r.Weight}
@@ -104,17 +105,18 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r
 	return out
 }
 
-// Keep is [Trainer.Observe] of a datum that the replay buffer has no room for: a belief that is hyper.Conditioned sees
-// its input x, and nothing else changes.
+// Keep is [Trainer.Observe] for a datum that the replay buffer has no room for. A belief that is hyper.Conditioned sees
+// the input x, and nothing else changes.
 func (t Trainer) Keep(state State, x, actions *Node, r Rates) State {
 	out := maps.Clone(state)
 	t.problem().keep(out, datum{x: x, actions: actions, w: r.Weight}, r)
 	return out
 }
 
-// Fill is [Trainer.Observe] of all the data that a run will have at once, as many as Config.Capacity: inputs x, int32
-// arms [runs, Capacity], or [runs, Capacity, Inputs] where Config.Inputs says so, and responses y [runs, Capacity]. The
-// state must have no data yet, and the training must replay data that it neither weighs nor standardises.
+// Fill is [Trainer.Observe] for all data of a run at once, exactly Config.Capacity of them. The inputs x are int32 arms
+// [runs, Capacity], or [runs, Capacity, Inputs] if Config.Inputs is above 0. The responses y are [runs, Capacity]. The
+// state must have no data yet. The training must use a replay buffer, without Weighted or Standardize; otherwise Fill
+// panics.
 func (t Trainer) Fill(state State, s rng.Stream, x, y *Node, r Rates) State {
 	n := y.Shape().Dim(1)
 	if !t.Replays() || t.Weighted || t.Standardize || n != t.Capacity {
@@ -139,10 +141,10 @@ func (t Trainer) Fill(state State, s rng.Stream, x, y *Node, r Rates) State {
 	return out
 }
 
-// Train makes the period's SGD steps on the first size data (int32 scalar, at least 1):
-// nu <- nu - alpha grad L~ / |D|, or what another optimizer makes of the gradient of L~ / |D|. actions are the inputs
-// of all actions, [runs, actions, features], or nil for arms and where inputs are kept with the data. Exact has nothing
-// to do: it returns the state.
+// Train makes the period's SGD steps on the first size data (int32 scalar, at least 1): nu <- nu - alpha grad L~ / |D|,
+// or the step of another optimizer with the gradient of L~ / |D|. actions holds the inputs of all actions, [runs,
+// actions, features]; it is nil for arms, and if inputs are kept with the data. For Exact, Train makes no steps and
+// returns a copy of the state.
 func (t Trainer) Train(state State, s rng.Stream, size, actions *Node, r Rates) State {
 	if t.Integrate == Exact {
 		return maps.Clone(state)
@@ -175,7 +177,7 @@ func (t Trainer) Train(state State, s rng.Stream, size, actions *Node, r Rates) 
 	return out
 }
 
-// rowsOf are the i-th rows of nodes [runs, steps, ...].
+// rowsOf returns the i-th row of each node [runs, steps, ...].
 func rowsOf(nodes []*Node, i loop.Index) (out []*Node) {
 	for _, v := range nodes {
 		out = append(out, i.Rows(v, 1))
@@ -183,17 +185,18 @@ func rowsOf(nodes []*Node, i loop.Index) (out []*Node) {
 	return out
 }
 
-// unrolledSteps are the most SGD steps of an optimizer other than sgd that are built one after the other.
+// unrolledSteps is the largest number of SGD steps that are built one after the other, for optimizers other than sgd.
 const unrolledSteps = 8
 
-// unrolls tells that the steps are no loop on any backend. Steps of sgd give the same bits in a loop, in 0.6 to 1.1 of
-// the processor's time. Four of adam take 1.06 of it, and are rounded otherwise: XLA computes the moments of unrolled
-// steps anew from all gradients before. Committed results have at most 8 such steps.
+// unrolls reports whether the steps are built one after the other, without a loop, on every backend. Steps of sgd give
+// the same bits in a loop, in 0.6 to 1.1 times the processor's time. Four steps of adam take 1.06 times as long in a
+// loop, and round differently: XLA computes the moments of unrolled steps anew from all earlier gradients. Committed
+// results have at most 8 such steps.
 func (t Trainer) unrolls() bool {
 	return !IsLinear(t.Optimizer) && t.Steps <= unrolledSteps
 }
 
-// step makes the i-th step of a period, with |D| a float32 scalar.
+// step makes the i-th step of a period. size is |D|, a float32 scalar.
 func (t Trainer) step(state State, way route, d *draws, i loop.Index, size *Node, r Rates) {
 	grads := way.gradient(state, d, i, size, r)
 	scale := Reciprocal(size)
@@ -219,7 +222,7 @@ func (t Trainer) update(state State, grads []*Node, size *Node, r Rates) {
 	}
 }
 
-// stepAt is the step size with so many data, a float32 scalar: [runs].
+// stepAt returns the step size for size data, a float32 scalar: [runs].
 func (t Trainer) stepAt(size *Node, r Rates) *Node {
 	if t.Schedule == nil {
 		return r.Step
@@ -227,7 +230,7 @@ func (t Trainer) stepAt(size *Node, r Rates) *Node {
 	return Mul(r.Step, t.Schedule.Factor(size))
 }
 
-// clipped shortens gradients whose norm over all parameters of a run exceeds a bound, [runs].
+// clipped scales down the gradients of the runs whose norm over all parameters exceeds the bound, [runs].
 func clipped(grads []*Node, bound *Node) []*Node {
 	if bound == nil {
 		return grads

@@ -15,14 +15,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/index"
 )
 
-// trained is a trainer with data, and the oracle's answer for each run.
+// trained is a trainer with data, and the oracle's result for each run.
 type trained struct {
 	*machine
 	want [problemRuns][]array
 }
 
-// trainOn gives a trainer some data of random actions. Steps are step/lambda_max, of the loss's largest curvature with
-// respect to mu, or to a particle: each has a share of 1/N in the mean over z.
+// trainOn gives a trainer data with random actions. The step size is step/lambda_max, where lambda_max is the loss's
+// largest curvature with respect to mu, or to a particle: each particle has a share of 1/N in the mean over z.
 func trainOn(t *testing.T, name string, tr Trainer, data int, step float64) trained {
 	t.Helper()
 	const inputs = 3
@@ -39,7 +39,7 @@ func trainOn(t *testing.T, name string, tr Trainer, data int, step float64) trai
 		}
 		return m
 	}
-	// The vectors A_t lie in the buffer of a trainer that keeps one; they depend on seed and period alone.
+	// A trainer with a replay buffer keeps the vectors A_t in it. The vectors depend only on seed and period.
 	buffered := tr
 	buffered.Config = Config{Integrate: Sampled, Steps: 1, Batch: 1, Indices: 1, Capacity: data}
 	a := observe(buffered).get("replay.a")[0]
@@ -76,7 +76,7 @@ func trainOn(t *testing.T, name string, tr Trainer, data int, step float64) trai
 	return out
 }
 
-// steepest is the largest eigenvalue of Phi^T Phi/sigma_w^2 + I/sigma_p^2.
+// steepest returns the largest eigenvalue of Phi^T Phi/sigma_w^2 + I/sigma_p^2.
 func steepest(t testing.TB, o Oracle) float64 {
 	t.Helper()
 	var e mat.EigenSym
@@ -87,7 +87,7 @@ func steepest(t testing.TB, o Oracle) float64 {
 	return values[len(values)-1] + 1/o.PriorVar
 }
 
-// trainable are models with an exact gradient and a minimiser known to the oracle.
+// trainable returns models that have an exact gradient and a minimiser from the oracle.
 func trainable() []namedModel {
 	arms, line := base.Tabular{Arms: 3}, base.Linear{Features: 3}
 	diagonal, uneven := hyper.PerParameter(3, 2), hyper.Layout{Sizes: []int{1, 2}, Width: 2}
@@ -102,7 +102,7 @@ func trainable() []namedModel {
 	}
 }
 
-// With all data and the expectation over z in each step, SGD is gradient descent: it ends at the oracle's minimiser, to
+// With all data and the expectation over z in each step, SGD is gradient descent, and ends at the oracle's minimiser to
 // single precision.
 func TestFullDataReachesTheOracle(t *testing.T) {
 	for _, m := range trainable() {
@@ -119,9 +119,9 @@ func TestFullDataReachesTheOracle(t *testing.T) {
 	}
 }
 
-// With a single datum every minibatch is that datum 16 times over: analytic training is gradient descent too, with
-// |D|/|D~| = 1/16. Adam, with its steps of about alpha per parameter, comes to rest only roughly; Adamax, slower, and RMSProp,
-// which keeps going back and forth, within some steps of it.
+// With a single datum, every minibatch is that datum 16 times. Analytic training is then gradient descent too, with
+// |D|/|D~| = 1/16. Adam makes steps of about alpha for each parameter and comes to rest only roughly. Adamax is slower,
+// and RMSProp keeps going back and forth: both end within some steps of the minimiser.
 func TestAnalyticReachesTheOracleOfOneDatum(t *testing.T) {
 	for _, m := range trainable() {
 		for name, optimizer := range optimizers() {
@@ -160,16 +160,17 @@ func concatenated(arrays []array) []float64 {
 	return out
 }
 
-// With constant steps on a quadratic loss, perturbed SGD's iterates settle into a stationary law whose mean is the
-// minimiser exactly: each step's expected change is -alpha (H nu - b) at the mean nu. So the average of the iterates
-// must be within its own standard error of the oracle: estimated from 16 batch means, 6 of them (Student's t with 15
-// degrees of freedom is beyond 6 in 2e-5). The standard error itself must be small, else the test says nothing.
+// With constant steps on a quadratic loss, the iterates of perturbed SGD settle into a stationary distribution with the
+// minimiser as its mean, exactly: the expected change of a step is -alpha (H nu - b), which must be 0 at the mean nu.
+// The average of the iterates must therefore be within its own standard error of the oracle. The standard error is
+// estimated from 16 batch means, and the bound is 6 standard errors (Student's t with 15 degrees of freedom exceeds 6
+// with probability 2e-5). The standard error must be small, because a large one would let every result pass.
 func TestSGDAveragesToTheOracle(t *testing.T) {
 	for i, m := range trainable() {
 		for _, integrate := range []Integration{Sampled, Analytic} {
 			for _, name := range sometimesXLA(i) {
 				if name != backend.Go && integrate == Analytic {
-					continue // XLA takes seconds to compile it
+					continue // XLA takes seconds to compile this case
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", m.name, integrate, name), func(t *testing.T) {
 					tr := Trainer{m.Model, Config{Steps: 5, Batch: 16, Indices: 8, Capacity: 8, Integrate: integrate}}
@@ -210,7 +211,8 @@ func addScaled(sum []float64, scale float64, v []float64) []float64 {
 	return sum
 }
 
-// withinError reports means over batches that are more than 6 standard errors off, or whose error is above limit.
+// withinError reports means over batches that are more than 6 standard errors off, or that have a standard error above
+// limit.
 func withinError(t *testing.T, what string, batches [][]float64, want []float64, limit float64) {
 	t.Helper()
 	column := make([]float64, len(batches))

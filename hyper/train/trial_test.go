@@ -13,12 +13,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-const problemRuns = 2 // with different numbers in each, so that a mixed-up axis shows
+const problemRuns = 2 // each run has different numbers, so that the tests find swapped axes
 
-// trial is a batch of runs with parameters away from their anchors, a minibatch, and numbers that are all different
-// from 1 and from each other: a dropped or swapped factor changes the loss.
+// trial is a batch of runs with parameters away from their anchors, and a minibatch. All its numbers differ from 1 and
+// from each other, so that a dropped or swapped factor changes the loss.
 type trial struct {
-	Config                           // whose loss and weights the reference has
+	Config                           // the reference uses its loss and weights
 	model                            hyper.Model
 	nu, nu0                          []array
 	prior                            array // the entries of D B, [runs, N_theta, Width]
@@ -28,7 +28,7 @@ type trial struct {
 	noiseVar, priorVar, perturbation []float64
 }
 
-// newTrial draws a trial with a minibatch of n of size data.
+// newTrial draws a trial with a minibatch of n data, from a data set of size data.
 func newTrial(t testing.TB, m hyper.Model, n int, size float64) trial {
 	t.Helper()
 	if err := m.Validate(); err != nil {
@@ -60,7 +60,7 @@ func newTrial(t testing.TB, m hyper.Model, n int, size float64) trial {
 	return p
 }
 
-// features is the length of a base model's input.
+// featuresOf returns the length of a base model's input.
 func featuresOf(b hyper.BaseModel) int {
 	switch b := b.(type) {
 	case base.Linear:
@@ -71,7 +71,7 @@ func featuresOf(b hyper.BaseModel) int {
 	return 1
 }
 
-// args are the trial's tensors, in the order in which nodes takes them.
+// args returns the trial's tensors, in the order in which nodes takes them.
 func (p trial) args() []any {
 	x := p.x.float32s()
 	if _, ok := p.model.Base.(base.Tabular); ok {
@@ -97,7 +97,7 @@ type inGraph struct {
 	Rates
 }
 
-// state is a trainer's with the parameters.
+// state returns a trainer's state with the parameters.
 func (p inGraph) state() State {
 	state := State{}
 	for i := range p.Nu {
@@ -109,7 +109,7 @@ func (p inGraph) state() State {
 	return state
 }
 
-// weight is |D|/|D~|, [runs].
+// weight returns |D|/|D~|, [runs].
 func (p inGraph) weight() *Node {
 	return Mul(OnesLike(p.NoiseVar), MulScalar(p.size, 1/float64(p.data.Y.Shape().Dim(1))))
 }
@@ -134,22 +134,22 @@ func (p trial) nodes(in []*Node) inGraph {
 	return g
 }
 
-// loss is L~ of the trial as a configuration has it, [runs].
+// loss returns L~ of the trial for a configuration, [runs].
 func (p trial) loss(c Config, g inGraph, z index.Set) *Node {
 	return Trainer{Belief: p.model, Config: c}.Objective(g.Params, g.data, z, g.size, g.Rates)
 }
 
-// gradient is that of loss, by automatic differentiation.
+// gradient returns the gradient of loss by automatic differentiation.
 func (p trial) gradient(c Config, g inGraph, z index.Set) []*Node {
 	return Gradient(ReduceAllSum(p.loss(c, g, z)), g.Nu...)
 }
 
-// sample draws n indices of the trial's law.
+// sample draws n indices from the trial's distribution.
 func (p trial) sample(g *Graph, n int) index.Set {
 	return p.model.Index().Sample(rng.New(Const(g, []uint64{11, 12})).Named("z"), n)
 }
 
-// ofRun is the numbers of one run of some arrays [runs, ...], one after the other.
+// ofRun returns the numbers of one run of several arrays [runs, ...], one array after the other.
 func ofRun(arrays []array, r int) []float64 {
 	var out []float64
 	for _, a := range arrays {

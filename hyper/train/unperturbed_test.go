@@ -9,8 +9,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Training without perturbation vectors is training with perturbations times 0, whatever the rate says, and the buffer
-// holds none. Where the ways to the gradient are the same so is every bit.
+// Training without perturbation vectors equals training with perturbations times 0, whatever the rate is, and the
+// buffer holds no perturbation vectors. If the ways to the gradient are the same, every bit is the same.
 func TestUnperturbed(t *testing.T) {
 	for i, m := range append(linearModels(), otherModels()...) {
 		r := rand.New(rand.NewPCG(8, uint64(i)))
@@ -45,7 +45,7 @@ func TestUnperturbed(t *testing.T) {
 	}
 }
 
-// What needs perturbation vectors says so.
+// Validate returns an error if a configuration needs perturbation vectors and has none.
 func TestUnperturbedRefuses(t *testing.T) {
 	c := Config{Steps: 1, Batch: 4, Indices: 2, Capacity: 3, Unperturbed: true}
 	exact, bootstrap := c, c

@@ -16,7 +16,7 @@ import (
 
 func softplus(x float64) float64 { return math.Log(1 + math.Exp(x)) }
 
-// referenceDivergence is KL(N(mu, diag sd^2) || N(0, v I)) with sd = softplus(rho).
+// referenceDivergence returns KL(N(mu, diag sd^2) || N(0, v I)) with sd = softplus(rho).
 func referenceDivergence(mu, rho []float64, v float64) float64 {
 	sum := 0.0
 	for i := range mu {
@@ -26,8 +26,8 @@ func referenceDivergence(mu, rho []float64, v float64) float64 {
 	return sum
 }
 
-// The divergence is the closed form in double precision, also for tiny and large deviations (softplus of -12 and of
-// 90); and the mean of log q(theta) - log p(theta) over 40,000 theta drawn from q, to 5 standard errors.
+// The divergence equals the closed form in double precision, also for tiny and large deviations (softplus of -12 and of
+// 90). It also equals the mean of log q(theta) - log p(theta) over 40,000 theta drawn from q, within 5 standard errors.
 func TestDivergence(t *testing.T) {
 	mu, rho, v := [][]float32{{0.5, -1, 2}, {0, 3, -0.25}}, [][]float32{{0.3, -12, 1}, {-2, 0.7, 90}}, []float32{2.25, 0.5}
 	out := eval(t, backend.Go, func(in []*Node) []*Node {
@@ -58,8 +58,9 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// The loss with the regularizer KL and its gradient are, in plain Go and double precision, the data's part of the loss
-// plus the strength times the divergence; the gradient by central differences. Tolerances as in TestLossAndGradient.
+// The loss with the regularizer KL equals a computation in plain Go and double precision: the data's part of the loss
+// plus the strength times the divergence. The gradient is compared with central differences. Tolerances are as in
+// TestLossAndGradient.
 func TestKLLossAndGradient(t *testing.T) {
 	net := base.MLP{Layers: []int{2, 3, 1}, Activation: base.ActivationTanh}
 	m := hyper.Model{Base: net, Hyper: hyper.MeanField{Params: hyper.NumTheta(net)}}
@@ -72,7 +73,7 @@ func TestKLLossAndGradient(t *testing.T) {
 		loss := p.loss(Config{Regularize: KL}, g, z)
 		return append([]*Node{loss, z.Dense()}, Gradient(ReduceAllSum(loss), g.Nu...)...)
 	}, append([]any{strength}, p.args()...)...)
-	data := p // whose regularizer weighs nothing
+	data := p // the data's part: its regularizer has no weight
 	data.priorVar = []float64{math.Inf(1), math.Inf(1)}
 	for r := range problemRuns {
 		z := out[1].sub(r)
@@ -97,11 +98,11 @@ func TestKLLossAndGradient(t *testing.T) {
 	}
 }
 
-// Bayes by Backprop of a model linear in theta with Gaussian noise has a known optimum: theta's posterior is Gaussian
-// with precision P = Phi^T Phi / sigma_w^2 + I / sigma_p^2, and the best independent law has its mean, and precisions
-// P_ii. With one datum each minibatch is the data, and with a frame of indices the gradient has no noise: training ends
-// there, to single precision; with several the iterates settle around it. The tolerances are relative to the largest
-// entry, here 1 or so.
+// Bayes by Backprop has a known optimum for a model linear in theta with Gaussian noise. The posterior of theta is
+// Gaussian with precision P = Phi^T Phi / sigma_w^2 + I / sigma_p^2. The best distribution with independent components
+// has the posterior's mean and the precisions P_ii. With one datum each minibatch is the data, and with a frame of
+// indices the gradient has no noise: training ends at the optimum, to single precision. With several data the iterates
+// settle around the optimum. The tolerances are relative to the largest entry, which is about 1 here.
 func TestBayesByBackpropReachesTheMeanFieldOptimum(t *testing.T) {
 	bases := map[string]hyper.BaseModel{"network without hidden layers": base.MLP{Layers: []int{2, 1}},
 		"line": base.Linear{Features: 3}}
@@ -131,7 +132,7 @@ func TestBayesByBackpropReachesTheMeanFieldOptimum(t *testing.T) {
 				mean := [2][]float64{}
 				for period := range c.periods {
 					m.train(period)
-					if period >= c.periods/2 { // averaged, which takes the noise of minibatches out
+					if period >= c.periods/2 { // average, to remove the noise of minibatches
 						nu := m.nu()
 						for run := range 2 {
 							mean[run] = addScaled(mean[run], 2/float64(c.periods), ofRun(nu, run))
@@ -152,7 +153,8 @@ func TestBayesByBackpropReachesTheMeanFieldOptimum(t *testing.T) {
 	}
 }
 
-// meanField returns the posterior's mean and precision of one run: inputs x [data, features], responses y [data, runs].
+// meanField returns the posterior's mean and precision for one run, with inputs x [data, features] and responses y
+// [data, runs].
 func meanField(b hyper.BaseModel, x, y array, run int, noise, prior float64) (mean []float64, precision *mat.SymDense) {
 	n := hyper.NumTheta(b)
 	precision = mat.NewSymDense(n, nil)

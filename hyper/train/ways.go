@@ -12,16 +12,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Way is a way to the gradient of the loss, or to its minimiser. All ways that fit have the same one in expectation;
-// they differ in the work they make.
+// Way is a way to compute the gradient of the loss, or the minimiser of the loss. All ways that fit have the same
+// expected gradient; they differ in the amount of work.
 type Way struct {
 	Name  string
-	About string                // what it does, and for what
-	fits  func(p problem) error // why it cannot be taken
+	About string                // what it computes, and when it applies
+	fits  func(p problem) error // reports why the way cannot be taken
 	new   func(p problem) route
 }
 
-// Ways are all of them. A [Trainer] takes the first that fits, which is the fastest that does.
+// Ways lists all ways. A [Trainer] takes the first way that fits, which is the fastest.
 var Ways = []Way{
 	{"posterior", "the Gaussian posterior itself, datum by datum: integrate exact, beliefs that are one",
 		problem.byPosterior, newPosterior},
@@ -38,26 +38,27 @@ var Ways = []Way{
 	{"automatic differentiation", "every belief and every loss", problem.byAutodiff, newAutodiff},
 }
 
-// problem is what a Trainer trains, with what it can do: the belief, or the mean of one that is Conditioned.
+// problem is what a Trainer trains: the configuration, the belief and the belief's capabilities. For a Conditioned
+// belief, belief is its mean.
 type problem struct {
 	Config
 	hyper.Capabilities
 	belief hyper.Belief
 	z      index.Distribution
-	whole  hyper.Conditioned // the belief of which a mean is trained; nil is none
+	whole  hyper.Conditioned // the belief whose mean is trained; nil for other beliefs
 }
 
-// route is a Way with its problem.
+// route is a Way for a given problem.
 type route interface {
-	// memory is what it keeps of no data.
+	// memory returns the route's entries of a State before any data.
 	memory(g *Graph, runs int) State
 	// observe adds a datum of each run to the state.
 	observe(state State, d datum, r Rates)
 	// revise corrects the response of a datum of each run.
 	revise(state State, c Correction, r Rates)
-	// draw draws what the SGD steps of a period need.
+	// draw draws the random numbers and data that the SGD steps of a period need.
 	draw(state State, s rng.Stream, size, actions *Node, r Rates) draws
-	// gradient is grad L~ of the i-th step.
+	// gradient returns grad L~ of the i-th step.
 	gradient(state State, d *draws, i loop.Index, size *Node, r Rates) []*Node
 }
 
@@ -72,7 +73,7 @@ func newProblem(c Config, b hyper.Belief) problem {
 	return problem{c, hyper.CapabilitiesOf(b), b, b.Index(), whole}
 }
 
-// Way is the one that the trainer takes. Its configuration must be valid.
+// Way returns the way that the trainer takes. The trainer's configuration must be valid.
 func (t Trainer) Way() Way {
 	p := t.problem()
 	for _, w := range Ways {
@@ -85,7 +86,7 @@ func (t Trainer) Way() Way {
 
 func (t Trainer) route() route { return t.Way().new(t.problem()) }
 
-// fits reports why no way can be taken: why the one that Integrate asks for cannot.
+// fits reports why no way can be taken: the reason against the way that Integrate asks for.
 func (p problem) fits() error {
 	if p.Conjugate != nil && p.Integrate != Exact {
 		return fmt.Errorf("%T is its own posterior, which no step of SGD changes; use Integrate exact, not %s", p.belief,
@@ -171,21 +172,21 @@ func (p problem) byAutodiff() error {
 	return nil
 }
 
-// errOther says that a way is of another integration, or of other beliefs.
+// errOther says that a way is for another integration, or for other beliefs.
 var errOther = errors.New("another way is meant")
 
-// ownIndices tells whether each datum of a step sees an index of its own.
+// ownIndices reports whether each datum of a step has its own index.
 func (c Config) ownIndices() bool { return c.sampled() && c.IndexSet == PerDatum }
 
-// anchors tells whether the regularizer is Anchor, which the ways by sums and in closed form have alone.
+// anchors reports whether the regularizer is Anchor. The ways by sums and in closed form support no other regularizer.
 func (c Config) anchors() bool { return c.Regularize == 0 || c.Regularize == Anchor }
 
-// linearInTheta tells whether the predictions are phi(x)^T theta, prior included.
+// linearInTheta reports whether the predictions are phi(x)^T theta, prior included.
 func (p problem) linearInTheta() bool {
 	return p.Linear != nil && p.Parametric != nil && p.Additive == nil
 }
 
-// plain reports a loss that sums of the data do not give.
+// plain reports why sums of the data are not enough to compute the loss.
 func (p problem) plain() error {
 	switch {
 	case !p.Loss.Quadratic():
@@ -221,17 +222,17 @@ func (p problem) closed() error {
 	return nil
 }
 
-// perturbs tells whether indices have perturbations a^T z: masks, of mean 1, have none.
+// perturbs reports whether indices have perturbations a^T z. Masks, which have mean 1, have none.
 func (p problem) perturbs() bool { return p.oneHot() || p.z.Moments().Mean == 0 }
 
-// sharesLayout tells whether the prior, if there is one, adds a matrix of the layout of C to it.
+// sharesLayout reports whether the prior, if there is one, adds a matrix to C that has the layout of C.
 func (p problem) sharesLayout() bool {
 	_, l := p.Affine.PriorMatrix(hyper.Params{})
 	return len(l.Sizes) == 0 || l.Equal(p.Affine.Structure())
 }
 
-// coefficients returns mu [runs, N_theta] and the entries of C + D B, of an affine belief whose prior shares its
-// layout.
+// coefficients returns mu [runs, N_theta] and the entries of C + D B, for an affine belief whose prior has the layout
+// of C.
 func (p problem) coefficients(params hyper.Params) (mu, c *Node) {
 	mu, c = params.Nu[0], params.Nu[1]
 	if db, _ := p.Affine.PriorMatrix(params); db != nil {

@@ -35,7 +35,7 @@ func (outsider) Predict(p hyper.Params, z index.Set, x *Node) *Node {
 	return Mul(InsertAxes(slope, -1), Transpose(x, 1, 2))
 }
 
-// Each of the ways is the one that a trainer takes for some belief.
+// Each way is taken by a trainer for some belief.
 func TestWay(t *testing.T) {
 	arms, line, net := base.Tabular{Arms: 3}, base.Linear{Features: 7}, base.MLP{Layers: []int{2, 3, 1}}
 	diagonal := hyper.PerParameter(3, 2)
@@ -101,7 +101,7 @@ func linearInArms() hyper.Model {
 	return affineIn(base.Tabular{Arms: 3}, l, index.PerArm{Arms: 3, M: 2}, l)
 }
 
-// What no way can do is refused, with the reason.
+// Validate refuses what no way can train, with the reason.
 func TestWaysRefuse(t *testing.T) {
 	c := Config{Steps: 1, Batch: 4, Indices: 2, Capacity: 3}
 	deep := base.MLP{Layers: []int{2, 3, 2, 1}}
@@ -137,9 +137,9 @@ func TestWaysRefuse(t *testing.T) {
 	}
 }
 
-// aimOf is the loss whose gradient a way follows at indices z: L~, but that the own gradient takes the anchor of a
-// belief that is affine in an index of mean 0 over the index's whole distribution. By hand that anchor is |mu - mu_0|^2
-// / 2 sigma_p^2 and E z_i^2 |C - C_0|^2 / 2 sigma_p^2.
+// aimOf returns the loss whose gradient a way follows at indices z. The loss is L~ with one exception: for a belief
+// that is affine in an index of mean 0, the own gradient averages the anchor over the whole distribution of the index.
+// By hand that anchor is |mu - mu_0|^2 / 2 sigma_p^2 + E z_i^2 |C - C_0|^2 / 2 sigma_p^2.
 func aimOf(w Way, q problem, at hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
 	loss := q.objective(at, data, z, size, r)
 	mean, second := q.z.Moments().Mean, q.z.Moments().Second
@@ -155,8 +155,9 @@ func aimOf(w Way, q problem, at hyper.Params, data Batch, z index.Set, size *Nod
 	return loss
 }
 
-// bothWays returns the gradient of a trial's second step by automatic differentiation of the loss, and that of a way:
-// on the same draws, or where the way integrates z, at indices that have its first and second moments exactly.
+// bothWays returns two gradients of a trial's second step: the gradient by automatic differentiation of the loss, and
+// the gradient of a way. Both use the same draws. If the way integrates z, automatic differentiation uses indices that
+// have exactly the first and second moments of z.
 func bothWays(w Way, q problem, g inGraph) []*Node {
 	s, state := rng.New(Const(g.size.Graph(), []uint64{11, 12})), stateOf(g)
 	if q.Weighted {
@@ -197,7 +198,8 @@ func bothWays(w Way, q problem, g inGraph) []*Node {
 	return append(want, way.gradient(state, &d, second, size, g.Rates)...)
 }
 
-// agree compares every way that fits with automatic differentiation, for every model and integration, and counts them.
+// agree compares every way that fits with automatic differentiation, for every model and integration, and counts the
+// comparisons.
 func agree(t *testing.T, c Config, tolerance float64) map[string]int {
 	t.Helper()
 	fitting := map[string]int{}
@@ -229,9 +231,9 @@ func agree(t *testing.T, c Config, tolerance float64) map[string]int {
 	return fitting
 }
 
-// All ways that fit have the gradient of the loss by automatic differentiation, which TestLossAndGradient has against
-// plain Go. The ways posterior and exact make no steps: TestConjugateIsThePosterior,
-// TestExactIsTheOracle.
+// All ways that fit have the gradient of the loss by automatic differentiation. TestLossAndGradient compares that
+// gradient with plain Go. The ways posterior and exact make no steps: TestConjugateIsThePosterior and
+// TestExactIsTheOracle test them.
 func TestWaysAgree(t *testing.T) {
 	fitting := agree(t, Config{}, 2*single)
 	for _, w := range Ways[2:] {
@@ -252,8 +254,8 @@ func TestWaysAgree(t *testing.T) {
 	}
 }
 
-// The gradient of a belief without capabilities is that of the loss in plain Go by central differences, with every kind
-// of weights; the anchor is that of nu.
+// The gradient of a belief without capabilities equals the gradient of the loss in plain Go by central differences,
+// with every kind of weights. The anchor is the anchor of nu.
 func TestOutsider(t *testing.T) {
 	const n, size, noise, prior, perturbation = 4, 9.0, 0.5, 2.25, 0.75
 	x, y := []float64{0.5, -1, 2, 0.25}, []float64{1, 0.5, -0.75, 2}
@@ -297,7 +299,7 @@ func TestOutsider(t *testing.T) {
 	}
 }
 
-// A trainer that keeps inputs with the data learns what one does that takes them from a menu, to the bit.
+// A trainer that keeps inputs with the data learns the same as a trainer that takes the inputs from a menu, to the bit.
 func TestKeptInputs(t *testing.T) {
 	for _, c := range []Config{
 		{Steps: 2, Batch: 4, Indices: 3, Capacity: 3},

@@ -11,8 +11,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// In the loss a datum of weight w counts as w data of its input, response and perturbation: by weights 3 and 1, and by
-// four data, for every model.
+// In the loss, a datum of weight w counts as w data with the same input, response and perturbation. The test compares
+// weights 3 and 1 with four data, for every model.
 func TestWeightedLoss(t *testing.T) {
 	for _, m := range append(linearModels(), otherModels()...) {
 		p := newTrial(t, m.Model, 2, 2)
@@ -25,7 +25,7 @@ func TestWeightedLoss(t *testing.T) {
 			}
 			many := g
 			many.data = Batch{X: thrice(g.data.X), Y: thrice(g.data.Y), A: thrice(g.data.A)}
-			many.size = MulScalar(g.size, 2) // |D|/|D~| stays
+			many.size = MulScalar(g.size, 2) // |D|/|D~| stays the same
 			g.data.W = Const(in[0].Graph(), [][]float32{{3, 1}, {3, 1}})
 			return []*Node{p.loss(Config{Weighted: true}, g, z), p.loss(Config{}, many, z)}
 		}, p.args()...)
@@ -33,7 +33,7 @@ func TestWeightedLoss(t *testing.T) {
 	}
 }
 
-// The exact posterior with a datum of weight 3 is that with the datum three times.
+// The exact posterior with a datum of weight 3 equals the posterior with the same datum three times.
 func TestWeightedPosterior(t *testing.T) {
 	b := hyper.BayesianLinear{Features: 2, Waves: 3, Length: 1}
 	learned := func(weights ...float32) []array {
@@ -61,7 +61,8 @@ func TestWeightedPosterior(t *testing.T) {
 	}
 }
 
-// The exact mean of an arm after data of weights 3 and 1 is that after the first datum three times and the second once.
+// The exact mean of an arm after data of weights 3 and 1 equals the mean after the first datum three times and the
+// second datum once.
 func TestWeightedArms(t *testing.T) {
 	b := hyper.Model{Base: base.Tabular{Arms: 2}, Hyper: hyper.Ensemble{Particles: 3, Params: 2}}
 	learned := func(y, weights []float32) []float64 {

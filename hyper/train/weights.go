@@ -10,18 +10,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Weights say how much each datum counts for each index: the bootstrap, beside or instead of the additive perturbations
-// of section 2.1. A weight has mean 1. It is made from u = a^T z, which is N(0, 1): given the datum's a, or given z,
-// see package index. So weights are independent from datum to datum where u is, and an ensemble's particles have
-// independent ones.
+// Weights says how much each datum counts for each index: the bootstrap, in addition to the additive perturbations of
+// section 2.1 or instead of them. A weight has mean 1 and is computed from u = a^T z. u is N(0, 1) given the datum's a,
+// or given z: see package index. Weights are independent from datum to datum if u is, and the particles of an ensemble
+// have independent weights.
 type Weights int
 
 // The weights.
 const (
 	Unweighted Weights = iota
-	// Bernoulli doubles half of the data and leaves out the others: 2 if u > 0, and else 0.
+	// Bernoulli doubles half of the data and leaves out the other half: a weight is 2 if u > 0, and 0 otherwise.
 	Bernoulli
-	// Exponential is Exp(1): minus the logarithm of Phi(-u), the Bayesian bootstrap (Rubin 1981).
+	// Exponential gives weights with the distribution Exp(1), as minus the logarithm of Phi(-u): the Bayesian bootstrap
+	// (Rubin 1981).
 	Exponential
 )
 
@@ -36,7 +37,7 @@ func (w Weights) of(u *Node) *Node {
 	return Neg(Log(MaxScalar(tail, 1e-7)))
 }
 
-// ofData returns the weights of data for each index, [runs, indices, inputs]; nil is 1.
+// ofData returns the weights of the data for each index, [runs, indices, inputs]. nil stands for 1.
 func (p problem) ofData(data Batch, z index.Set) *Node {
 	var weights *Node
 	if p.Weights != Unweighted {
@@ -49,7 +50,7 @@ func (p problem) ofData(data Batch, z index.Set) *Node {
 	return weighted(own, weights)
 }
 
-// weighted multiplies x by weights, where there are any.
+// weighted returns x times weights. nil stands for weights of 1.
 func weighted(x, weights *Node) *Node {
 	if weights == nil {
 		return x
@@ -57,7 +58,7 @@ func weighted(x, weights *Node) *Node {
 	return Mul(x, weights)
 }
 
-// width is that of the perturbation vectors that the replay buffer holds; 0 is none.
+// width returns the length of the perturbation vectors in the replay buffer, or 0 if the buffer holds none.
 func (p problem) width() int {
 	if p.Unperturbed {
 		return 0
@@ -65,7 +66,8 @@ func (p problem) width() int {
 	return p.z.Width()
 }
 
-// vectors draws those of n data of each run from the stream, [runs, n, width]; nil where the buffer holds none.
+// vectors draws the perturbation vectors of n data of each run from the stream, [runs, n, width]. It returns nil if the
+// buffer holds none.
 func (p problem) vectors(s rng.Stream, n int) *Node {
 	if p.Unperturbed {
 		return nil
@@ -73,7 +75,8 @@ func (p problem) vectors(s rng.Stream, n int) *Node {
 	return p.z.Perturbation(s.Named("A"), n)
 }
 
-// perturbed are the responses y + sigma_w a^T z, [runs, indices, inputs], for standard deviations [runs].
+// perturbed returns the responses y + sigma_w a^T z, [runs, indices, inputs]. noise holds the standard deviations,
+// [runs].
 func (p problem) perturbed(data Batch, z index.Set, noise *Node) *Node {
 	if p.Unperturbed {
 		runs, n := data.Y.Shape().Dim(0), data.Y.Shape().Dim(1)

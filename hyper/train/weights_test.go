@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// referenceWeight is the weight for u.
+// referenceWeight returns the weight for u.
 func referenceWeight(w Weights, u float64) float64 {
 	switch {
 	case w == Exponential:
@@ -27,8 +27,8 @@ func referenceWeight(w Weights, u float64) float64 {
 	return 0
 }
 
-// drawnWeights are those of so many data for one index of each of two runs, or for every index of a finite
-// distribution: [runs, indices, data].
+// drawnWeights returns weights of data for one index of each of two runs, or for every index of a finite distribution:
+// [runs, indices, data].
 func drawnWeights(t *testing.T, w Weights, z index.Distribution, data int) array {
 	t.Helper()
 	return eval(t, backend.Go, func(in []*Node) []*Node {
@@ -43,11 +43,11 @@ func drawnWeights(t *testing.T, w Weights, z index.Distribution, data int) array
 	}, []uint64{5, 6})[0]
 }
 
-// Weights have their distribution, whatever the indices: Bernoulli's are 0 and 2, half of the time each; Exponential's
-// are Exp(1) by Kolmogorov and Smirnov's statistic, of which a level of 1e-6 is 2.6 / sqrt(n), and have mean and
-// variance 1 (fourth central moment 9: standard errors 1 and sqrt(8) over sqrt(n)). An index of many dimensions is
-// nearly as long as all others are, so that a^T z is N(0, 1) given z as well; on a sphere, and for particles, it is so
-// exactly.
+// Weights have their distribution for every kind of index. The weights of Bernoulli are 0 and 2, half of the time each.
+// The weights of Exponential are Exp(1) by the statistic of Kolmogorov and Smirnov, with a bound of 2.6 / sqrt(n) at
+// the level 1e-6. They have mean and variance 1; the fourth central moment is 9, so that the standard errors are 1 and
+// sqrt(8) over sqrt(n). All indices of many dimensions have nearly the same length, so that a^T z is N(0, 1) given z as
+// well. On a sphere, and for particles, this holds exactly.
 func TestWeightsDistribution(t *testing.T) {
 	const n = 20_000
 	for _, z := range []index.Distribution{index.OneHot{N: 3}, index.Sphere{N: 5}} {
@@ -81,12 +81,12 @@ func TestWeightsDistribution(t *testing.T) {
 	}
 }
 
-// split is the last axis of an array, row by row.
+// split returns the last axis of an array, row by row.
 func (a array) split() [][]float64 {
 	return slices.Collect(slices.Chunk(a.v, a.dims[len(a.dims)-1]))
 }
 
-// Particles, runs and data have nothing to do with each other: correlations are 0 to 5 standard errors.
+// Weights of different particles, runs and data are independent: correlations are 0 within 5 standard errors.
 func TestWeightsAreIndependent(t *testing.T) {
 	const n = 20_000
 	for _, w := range []Weights{Bernoulli, Exponential} {
@@ -107,7 +107,8 @@ func TestWeightsAreIndependent(t *testing.T) {
 	}
 }
 
-// The weight for a given u is the formula's, on both sides and beyond where single precision tells 1 - Phi(u) from 0.
+// The weight for a given u equals the formula, on both sides and beyond the point where single precision distinguishes
+// 1 - Phi(u) from 0.
 func TestWeightsOf(t *testing.T) {
 	u := []float32{-9, -2, -0.5, 0, 0.25, 1, 2.5, 4}
 	for _, w := range []Weights{Bernoulli, Exponential} {

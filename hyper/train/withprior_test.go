@@ -16,9 +16,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// A belief with a model as its prior learns the functions that one model with the same prior of its own learns, from
-// the same draws: by every way that has a prior apart. Where the model's prior is in its parameters the two may take
-// different ways, with the same gradient.
+// A belief that has a model as its prior learns the functions of one model that has the same prior itself, from the
+// same draws. The test covers every way that supports a separate prior. If the model's prior is in its parameters, the
+// two may take different ways, with the same gradient.
 func TestWithPriorLearnsWhatAModelDoes(t *testing.T) {
 	line, net := base.Linear{Features: 3}, base.MLP{Layers: []int{3, 2, 1}, Activation: base.ActivationTanh}
 	wide := base.MLP{Layers: []int{3, 4, 1}}
@@ -70,7 +70,7 @@ func TestWithPriorLearnsWhatAModelDoes(t *testing.T) {
 			same := two.Init(s.Named("init"), nil)
 			for name, v := range start {
 				if _, ok := same[name]; ok {
-					same[name] = v // nu, where a model starts otherwise with a prior
+					same[name] = v // nu starts differently if a model has a prior
 				}
 			}
 			if theta := start["fixed.prior.theta"]; theta != nil {
@@ -90,7 +90,7 @@ func TestWithPriorLearnsWhatAModelDoes(t *testing.T) {
 	}
 }
 
-// learned trains on four data of a menu, and returns predictions at the menu, nu, and how far nu has moved.
+// learned trains on four data of a menu. It returns predictions at the menu, nu, and the change of nu.
 func learned(tr Trainer, state State, s rng.Stream, menu *Node) []*Node {
 	g := menu.Graph()
 	number := func(v float32) *Node { return Const(g, []float32{v, v / 2}) }
@@ -107,8 +107,8 @@ func learned(tr Trainer, state State, s rng.Stream, menu *Node) []*Node {
 	return append(out, Sub(ConvertDType(state["nu.0"], dtypes.Float32), ConvertDType(before, dtypes.Float32)))
 }
 
-// The exact minimiser has both priors, where one is in the parameters of an ensemble and the other is not: it is the
-// minimiser with a single prior that is their sum.
+// The exact minimiser includes both priors, if one is in the parameters of an ensemble and the other is not. It equals
+// the minimiser with a single prior that is their sum.
 func TestExactWithTwoPriors(t *testing.T) {
 	line := base.Linear{Features: 3}
 	m := ensembleOf(line, 4, hyper.Dense(3, 4))
