@@ -64,6 +64,11 @@ func (s *Server) open(spec Spec) (out served, err error) {
 	for _, arm := range out.Arms().Offered {
 		spec.Arms = append(spec.Arms, names[arm])
 	}
+	spec.Like = maps.Clone(spec.Like) // of the Spec before, which may have had other arms when its server ended
+	maps.DeleteFunc(spec.Like, func(arm, _ string) bool { return !slices.Contains(spec.Arms, arm) })
+	if len(spec.Like) == 0 {
+		spec.Like = nil
+	}
 	if out, err = out.with(spec, names); err == nil {
 		err = out.Warmup(max(len(spec.Arms), 1))
 	}
