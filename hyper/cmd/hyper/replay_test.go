@@ -60,10 +60,10 @@ func TestLogOfProgram(t *testing.T) {
 		t.Errorf("%d %s %s", status, out, stderr)
 	}
 	for want, text := range map[string]string{
-		"and the file a context of 2, of its names": `{"arms": ["a", "b"], "context": {"names": ["x", "y"]}}`,
-		"chooses among 2 arms, and the file has 3":  `{"arms": ["a", "b", "c"], "context": {"names": ["x"]}}`,
-		"want the file to have arms instead":        `{"context": {"names": ["x"]}, "action": {"names": ["y"]}}`,
-		"a context of 1 numbers, and the file":      `{"arms": ["a", "b"]}`,
+		"the file has a context of 2, for its names": `{"arms": ["a", "b"], "context": {"names": ["x", "y"]}}`,
+		"chooses among 2 arms, and the file has 3":   `{"arms": ["a", "b", "c"], "context": {"names": ["x"]}}`,
+		"want the file to have arms instead":         `{"context": {"names": ["x"]}, "action": {"names": ["y"]}}`,
+		"a context of 1 numbers, and the file":       `{"arms": ["a", "b"]}`,
 	} {
 		for _, args := range [][]string{{"evaluate", dir}, {"replay", dir, "--to", filepath.Join(dir, "new")}} {
 			status, _, stderr := call(t, append(args, "--agent", written(t, "wrong.json", text))...)
