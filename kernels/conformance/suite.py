@@ -263,7 +263,7 @@ class Beyond(unittest.TestCase):
                     if kind == "status" and content["execution_state"] == "idle":
                         break
                 self.assertEqual(self.reply(request)["ename"], "Interrupt")
-                self.assertIn(f"`%hyper resume {out}/long` goes on", said)
+                self.assertIn(f"`%hyper resume {out}/long` continues", said)
                 self.assertEqual(self.run_cell('%%\n_, rows := notebook.Results("long")\nfmt.Println(len(rows))')[0]["status"], "ok")
             finally:
                 for name in "gaussian", "tiny", "long":
