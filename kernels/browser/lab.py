@@ -332,7 +332,8 @@ def comes_back(s):
     book = reopen(s, book, 15)
     book.idle(20)
     assert book.end(book.cells.nth(number)).split()[-1] == "14"
-    assert book.end(book.cells.last).split() == ["after", "1", "and", "this"]
+    both = book.end(book.cells.last)  # two streams have no order
+    assert sorted(both.split()) == ["1", "after", "and", "this"], both
     assert book.number() > 0
     s.did("opened again, cells that have ended have their output")
     assert book.run(TICKS.format(n=2)).split() == ["tick", "0", "tick", "1"]
