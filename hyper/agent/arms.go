@@ -402,9 +402,7 @@ func (f *form) listOffered(m Menu) (out Menu, named bool) {
 		m.Arms = f.set.Offered
 		return m, true
 	}
-	for _, arm := range f.set.Offered {
-		m.Actions = append(m.Actions, []float32{float32(arm)})
-	}
+	m.Actions = armInputs(f.set.Offered)
 	return m, true
 }
 

@@ -225,6 +225,15 @@ func (e *encoder) inputs(m Menu, own bool) [][]float32 {
 	return x
 }
 
+// armInputs returns the inputs of arms without a context: the number of each arm.
+func armInputs(arms []int) [][]float32 {
+	x := make([][]float32, len(arms))
+	for i, arm := range arms {
+		x[i] = []float32{float32(arm)}
+	}
+	return x
+}
+
 func allArms(n int) []int {
 	arms := make([]int, n)
 	for i := range arms {

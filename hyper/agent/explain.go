@@ -102,9 +102,7 @@ func (a *form) plainChanges(m Menu) (out []changes) {
 	if a.config.Features == 0 {
 		inputs := m.Actions
 		if inputs == nil {
-			for i := range a.arms {
-				inputs = append(inputs, []float32{float32(i)})
-			}
+			inputs = armInputs(allArms(a.arms))
 		}
 		for _, x := range inputs {
 			out = append(out, changes{input: x})

@@ -60,10 +60,8 @@ func (a *Agent) choices(m Menu) (choices, error) {
 	}
 	switch {
 	case inputs == nil: // arms without a context
-		for i := range f.arms {
-			out.Actions = append(out.Actions, []float32{float32(i)})
-		}
 		out.places = allArms(f.arms)
+		out.Actions = armInputs(out.places)
 		return out, nil
 	case m.Arms == nil && m.Actions == nil:
 		out.Arms = allArms(len(inputs))

@@ -48,15 +48,9 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	begun := time.Now()
 	a, done := s.agent()
 	defer done()
-	m, names, err := menu(a, r, s.options.MostActions)
-	if err == nil {
-		err = checkContext(a.spec, r)
-	}
-	switch {
-	case errors.Is(err, agent.ErrNotFinite):
-		return nil, err // 422
-	case err != nil:
-		return nil, bad("%w", err)
+	m, names, err := s.menu(a, r)
+	if err != nil {
+		return nil, err
 	}
 	m.Deferred = r.Deferred
 	if r.List < 0 || r.List > len(names) {
@@ -111,8 +105,28 @@ func checkContext(spec Spec, r *Request) error {
 		strings.Join(spec.Context.Names, ", "))
 }
 
+// menu returns the agent's menu of a request, and the names of the actions. The error has the status of the answer.
+func (s *Server) menu(a served, r *Request) (agent.Menu, []string, error) {
+	m, names, err := menu(a, r, s.options.MostActions)
+	switch {
+	case errors.Is(err, agent.ErrNotFinite):
+		return m, nil, err // 422
+	case err != nil:
+		return m, nil, bad("%w", err)
+	}
+	return m, names, nil
+}
+
 // menu returns the agent's menu of a request with at most most actions, and the names of the actions.
 func menu(of served, r *Request, most int) (m agent.Menu, names []string, err error) {
+	if m, names, err = choices(of, r, most); err == nil {
+		err = checkContext(of.spec, r)
+	}
+	return m, names, err
+}
+
+// choices does what menu does, without a check of a missing context.
+func choices(of served, r *Request, most int) (m agent.Menu, names []string, err error) {
 	spec := of.spec
 	if n := max(len(r.Actions), len(r.Arms)); n > most {
 		return m, nil, fmt.Errorf("a decision may have at most %d actions, got %d; send fewer, or start hyper serve with "+

@@ -3,7 +3,6 @@ package serve
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -48,15 +47,9 @@ func (s *Server) explain(ctx context.Context, r *Request) (*Explained, error) {
 	if r.List != 0 || r.Deferred {
 		return nil, bad("list and deferred must be left out: nothing is decided")
 	}
-	m, names, err := menu(a, r, s.options.MostActions)
-	if err == nil {
-		err = checkContext(a.spec, r)
-	}
-	switch {
-	case errors.Is(err, agent.ErrNotFinite):
-		return nil, err // 422
-	case err != nil:
-		return nil, bad("%w", err)
+	m, names, err := s.menu(a, r)
+	if err != nil {
+		return nil, err
 	}
 	all, err := a.Explain(ctx, m, explanations)
 	if err != nil {

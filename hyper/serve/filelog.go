@@ -91,9 +91,6 @@ func (r loggedRow) record(line uint64, spec Spec, weighed bool) (out loggedRecor
 		own.places[i] = i
 	}
 	m, names, err := menu(own, q, mostLogged)
-	if err == nil {
-		err = checkContext(spec, q)
-	}
 	if err != nil {
 		return out, err
 	}
