@@ -28,7 +28,7 @@ func bisect(from, to int) (out [][2]int) {
 	return out
 }
 
-// The sublists are those of bisection: N - 2 of them even if N is not a power of two, each once and the longest first.
+// Bisection makes N - 2 sublists, also if N is not a power of two. Each occurs once, and the longest comes first.
 // The rows of Actions are therefore the N one-hot vectors, and then rows with a half on each sublist.
 func TestOneSparseSublists(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 5, 7, 8, 50, 200} {

@@ -7,8 +7,8 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// Axes returns, in each set of each run, the vectors +-c e_m. Their mean is 0, and their second moments are those of
-// the distribution.
+// Axes returns, in each set of each run, the vectors +-c e_m. Their mean is 0. Their second moments equal the
+// second moments of the distribution.
 func TestAxes(t *testing.T) {
 	for _, law := range []Distribution{Gaussian{3}, Sphere{3}, Paired{N: 3, Reference: LawSphere, Noise: LawSphere}} {
 		c := float32(math.Sqrt(3 * law.Moments().Second))

@@ -56,7 +56,7 @@ func part(law Distribution) (dim int, second float64) {
 
 // In each set the mean is 0, z comes with -z, all vectors have the distribution's root mean square length, and n/2
 // vectors are orthogonal in groups of a block's dimension. For a multiple of FrameSize, the second moments within a
-// block are those of the distribution. Tolerances are a few roundings of single precision for numbers of about 5.
+// block equal the second moments of the distribution. Tolerances are a few roundings of single precision for numbers of about 5.
 func TestFrameMoments(t *testing.T) {
 	const runs, sets = 2, 3
 	check := func(t *testing.T, name string, law Distribution, n int) {

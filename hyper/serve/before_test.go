@@ -13,9 +13,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// An agent that was saved before bayesian-linear had a line goes on as it is after an upgrade, and says so once; its
-// readers are told. The file of such an agent is that of one that wants no line. A Spec that asks for a line is another
-// agent: none at a start, and one that learns from the log at a reload.
+// An agent that was saved before bayesian-linear had a line continues unchanged after an upgrade. The server says so
+// once, and tells its readers. The file of such an agent equals the file of an agent with `line: no`. A Spec that asks
+// for a line describes another agent: a start refuses it, and a reload makes it learn from the log.
 func TestAgentsFromBeforeTheLine(t *testing.T) {
 	before, asks := pages, pages
 	before.Set, asks.Set = json.RawMessage(`{"waves": 20, "line": "no"}`), json.RawMessage(`{"waves": 20, "line": "yes"}`)
