@@ -68,13 +68,15 @@ func layers(in int, hidden []int, out int) base.MLP {
 func (b Epinet) mean() base.MLP  { return layers(b.Features, b.Hidden, 1) }
 func (b Epinet) prior() base.MLP { return layers(b.Features, b.PriorHidden, 1) }
 
-func (b Epinet) epinet() base.MLP {
+func (b Epinet) head() EpinetHead {
 	last := 0
 	if len(b.Hidden) > 0 {
 		last = b.Hidden[len(b.Hidden)-1]
 	}
-	return layers(b.Dim+b.Features+last, b.Epi, b.Dim)
+	return EpinetHead{Inputs: b.Features + last, Hidden: b.Epi, Dim: b.Dim, Outputs: 1}
 }
+
+func (b Epinet) epinet() base.MLP { return b.head().Net() }
 
 func (b Epinet) Index() index.Distribution { return index.Gaussian{N: b.Dim} }
 func (b Epinet) Inputs() int               { return b.Features }
@@ -117,30 +119,8 @@ func (b Epinet) Predict(p Params, z index.Set, x *Node) *Node {
 	return Add(Add(mean, learned), fixed)
 }
 
-// along returns g([z, phi(x)])^T z, [runs, indices, inputs]. theta [runs, parameters] are the parameters of g, and phi
-// is [runs, inputs, features]. The first layer is linear before its activation. It is therefore the sum of a part for z
-// and a part for phi(x), and along never concatenates an index with an input.
-func (b Epinet) along(theta, z, phi *Node) *Node {
-	runs, indices, inputs := z.Shape().Dim(0), z.Shape().Dim(1), phi.Shape().Dim(1)
-	net, at := b.epinet(), 0
-	var h *Node // [runs, units, indices * inputs]
-	for i := range len(net.Layers) - 1 {
-		in, out := net.Layers[i], net.Layers[i+1]
-		part := func(n int) *Node { at += n; return Slice(theta, AxisRange(), AxisRange(at-n, at)) }
-		w := Reshape(part(in*out), runs, out, in)
-		bias := InsertAxes(part(out), -1)
-		if i == 0 {
-			columns := func(from, to int) *Node { return Slice(w, AxisRange(), AxisRange(), AxisRange(from, to)) }
-			ofIndex := Add(Einsum("roi,rni->ron", columns(0, b.Dim), z), bias)
-			ofInput := Einsum("roi,rbi->rob", columns(b.Dim, in), phi)
-			h = Reshape(Add(InsertAxes(ofIndex, -1), InsertAxes(ofInput, 2)), runs, out, indices*inputs)
-		} else {
-			h = Add(Einsum("roi,rik->rok", w, MaxScalar(h, 0)), bias)
-		}
-	}
-	g := Reshape(h, runs, b.Dim, indices, inputs)
-	return ReduceSum(Mul(g, InsertAxes(Transpose(z, 1, 2), -1)), 1)
-}
+// along returns g([z, phi(x)])^T z, [runs, indices, inputs]; see [EpinetHead.Apply].
+func (b Epinet) along(theta, z, phi *Node) *Node { return Squeeze(b.head().Apply(theta, z, phi), 2) }
 
 // meanAt returns mu(x), [runs, 1, inputs], and phi(x), [runs, inputs, features], for theta [runs, 1, parameters].
 func (b Epinet) meanAt(theta, x *Node) (mean, phi *Node) {

@@ -66,6 +66,9 @@ type Set struct {
 // Vectors makes a set of the given vectors, [runs, n, N_z].
 func Vectors(z *graph.Node) Set { return Set{Vector: z, dim: z.Shape().Dim(2)} }
 
+// IDs makes a set of indices that d can list, from their positions in the list: int32 [runs, n].
+func IDs(d Enumerable, id *graph.Node) Set { return Set{ID: id, dim: d.Dim()} }
+
 // Dense returns the indices as vectors, [runs, n, N_z], also for one-hot indices.
 func (s Set) Dense() *graph.Node {
 	if s.Vector == nil {

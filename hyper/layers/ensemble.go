@@ -1,0 +1,60 @@
+package layers
+
+import (
+	"slices"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/support/exceptions"
+)
+
+// Ensemble makes particles of a model function, one for each number of the index, in scopes of their own: "particle0"
+// and so on. Each particle returns [batch..., outputs] of the same shape; the result is [indices, batch..., outputs].
+// With one-hot indices an index is a particle (section 2.2). With others, an index is a combination of particles, sum_i
+// z_i f_i.
+func Ensemble(scope *model.Scope, z Indices, particle func(scope *model.Scope) *Node) *Node {
+	var all []*Node
+	for i := range dimOf(scope, z) {
+		all = append(all, particle(scope.In("particle%d", i)))
+	}
+	return Choose(z, Stack(all, 0))
+}
+
+// Choose returns the outputs of particles at each index: [indices, batch..., outputs] for outputs
+// [particles, batch..., outputs]. See [Ensemble]; use it for particles that one layer makes, as fnn's WithEnsembleSize.
+func Choose(z Indices, outputs *Node) *Node {
+	set := z.Set(outputs.Graph())
+	if n := z.Distribution.Dim(); outputs.Shape().Dim(0) != n {
+		exceptions.Panicf("layers.Choose: %d particles for indices of %d numbers", outputs.Shape().Dim(0), n)
+	}
+	switch {
+	case set.Every:
+		return outputs
+	case set.ID != nil:
+		return Gather(outputs, Reshape(set.ID, -1, 1))
+	}
+	weights := Squeeze(set.Dense(), 0) // [indices, particles]
+	rest := outputs.Shape().Dimensions[1:]
+	f := Einsum("np,pb->nb", weights, Reshape(outputs, outputs.Shape().Dim(0), -1))
+	return Reshape(f, slices.Concat([]int{weights.Shape().Dim(0)}, rest)...)
+}
+
+// Prior makes a fixed random function of a model function: its variables are drawn once and never trained, no gradient
+// flows through it, and its outputs are multiplied by scale. Add it to the outputs of a model (an additive prior,
+// section 2.5). The variables of one scope are the prior's alone: the model must not use them elsewhere. The function
+// gives its outputs a spread over indices if it takes them, as [FNN] does, or if it is an [Ensemble] of plain networks.
+func Prior(scope *model.Scope, scale float64, function func(scope *model.Scope) *Node) *Node {
+	scope = scope.In("prior")
+	f := function(scope)
+	for v := range scope.IterVariables() {
+		v.SetTrainable(false)
+	}
+	return StopGradient(MulScalar(f, scale))
+}
+
+func dimOf(scope *model.Scope, z Indices) int {
+	if z.Distribution == nil {
+		exceptions.Panicf("the layer in scope %q needs indices: pass it what layers.Index returns", scope.Scope())
+	}
+	return z.Distribution.Dim()
+}

@@ -1,0 +1,327 @@
+package layers
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/train/loss"
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// run builds and runs a graph over a store, and returns its outputs as numbers.
+func run(t *testing.T, name string, store *model.Store, f func(scope *model.Scope, x *Node) []*Node,
+	x any) [][]float64 {
+	t.Helper()
+	out, err := try(name, store, f, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func try(name string, store *model.Store, f func(scope *model.Scope, x *Node) []*Node, x any) ([][]float64, error) {
+	e, err := model.NewExec(must.M1(backend.Open(name)), store, func(scope *model.Scope, x *Node) []*Node {
+		var out []*Node
+		for _, y := range f(scope, x) {
+			out = append(out, ConvertDType(y, x.DType()))
+		}
+		return out
+	})
+	if err != nil {
+		return nil, err
+	}
+	tensorsOut, err := e.Call(x)
+	if err != nil {
+		return nil, err
+	}
+	var out [][]float64
+	for _, y := range tensorsOut {
+		var v []float64
+		for _, one := range must.M1(tensors.CopyFlatData[float32](y)) {
+			v = append(v, float64(one))
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+func normals(seed uint64, rows, columns int) [][]float32 {
+	r, x := rand.New(rand.NewPCG(seed, 1)), make([][]float32, rows)
+	for i := range x {
+		for range columns {
+			x[i] = append(x[i], float32(r.NormFloat64()))
+		}
+	}
+	return x
+}
+
+func near(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d numbers, want %d", what, len(got), len(want))
+		return
+	}
+	for i := range got {
+		if !(math.Abs(got[i]-want[i]) <= tolerance*(1+math.Abs(want[i]))) {
+			t.Errorf("%s: number %d is %g, want %g", what, i, got[i], want[i])
+			return
+		}
+	}
+}
+
+// A layer with one output predicts what the belief of the same form predicts, for the same nu, z and x.
+func TestLayersAreBeliefs(t *testing.T) {
+	gaussian, oneHot := index.Gaussian{N: 3}, index.OneHot{N: 4}
+	net, line := base.MLP{Layers: []int{5, 6, 1}}, base.MLP{Layers: []int{5, 1}}
+	prior := func(net base.MLP, d index.Distribution) *hyper.Prior {
+		return &hyper.Prior{Base: net, Layout: hyper.Dense(hyper.NumTheta(net), d.Dim())}
+	}
+	linear := func(net base.MLP) hyper.Hypermodel {
+		return hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(net), 3), P: gaussian}
+	}
+	for what, c := range map[string]struct {
+		layer  func(scope *model.Scope, z Indices, x *Node) *Config
+		index  index.Distribution
+		belief hyper.Belief
+		scale  float32
+	}{
+		"dense": {func(scope *model.Scope, z Indices, x *Node) *Config { return Dense(scope, z, x, 1).Prior(3) }, gaussian,
+			hyper.Model{Base: line, Hyper: linear(line), Prior: prior(line, gaussian)}, 3},
+		"dense without prior": {func(scope *model.Scope, z Indices, x *Node) *Config {
+			return Dense(scope, z, x, 1).Spread(2)
+		}, gaussian, hyper.Model{Base: line, Hyper: linear(line)}, 2},
+		"network": {func(scope *model.Scope, z Indices, x *Node) *Config { return FNN(scope, z, x, 1, 6).Prior(2) }, gaussian,
+			hyper.Model{Base: net, Hyper: linear(net), Prior: prior(net, gaussian)}, 2},
+		"hypernetwork": {func(scope *model.Scope, z Indices, x *Node) *Config {
+			return FNN(scope, z, x, 1, 6).Hypernetwork(7)
+		}, gaussian, hyper.Model{Base: net, Hyper: hyper.Network{P: gaussian, Hidden: []int{7}, Params: 43}}, 1},
+		"ensemble": {func(scope *model.Scope, z Indices, x *Node) *Config { return FNN(scope, z, x, 1, 6).Prior(2) }, oneHot,
+			hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: 4, Params: 43}, Prior: prior(net, oneHot)}, 2},
+	} {
+		t.Run(what, func(t *testing.T) {
+			out := run(t, backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node {
+				z := Index(scope, c.index, 5)
+				f := c.layer(scope.In("layer"), z, x).Done()
+				p := c.belief.Init(stream(scope.At("layer"), x.Graph()), Const(x.Graph(), []float32{c.scale}))
+				return []*Node{f, c.belief.Predict(p, z.Set(x.Graph()), InsertAxes(x, 0))}
+			}, normals(1, 7, 5))
+			near(t, "predictions", out[0], out[1], 1e-5)
+			if slices.Max(out[0])-slices.Min(out[0]) < 0.1 {
+				t.Error("predictions do not differ")
+			}
+		})
+	}
+}
+
+// The layer Epinet is hyper.Epinet less the network, for the same parameters, and its outputs are apart from each
+// other.
+func TestEpinetIsTheBelief(t *testing.T) {
+	b := hyper.Epinet{Features: 5, Hidden: []int{4}, Epi: []int{6}, Dim: 3, PriorHidden: []int{2}, MatchedScale: 2}
+	out := run(t, backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node {
+		g := x.Graph()
+		z := Index(scope, index.Gaussian{N: 3}, 5)
+		set := z.Set(g)
+		p := b.Init(stream(scope, g), nil)
+		zero := hyper.Params{Nu: []*Node{p.Nu[0], ZerosLike(p.Nu[1])}, Fixed: map[string]*Node{"prior": p.Fixed["prior"],
+			"scale": p.Fixed["scale"], "matched": ZerosLike(p.Fixed["matched"])}}
+		units := base.MLP{Layers: []int{5, 4}}.Outputs(InsertAxes(Slice(p.Nu[0], AxisRange(), AxisRange(0, 24)), 1),
+			InsertAxes(x, 0)) // [1, 1, 4, inputs]
+		phi := Concatenate([]*Node{x, Transpose(MaxScalar(Squeeze(units, 0, 1), 0), 0, 1)}, 1)
+		own := epinet{hyper.EpinetHead{Inputs: 9, Hidden: []int{6}, Dim: 3, Outputs: 1}}
+		given := hyper.Params{Nu: p.Nu[1:], Fixed: map[string]*Node{"matched": p.Fixed["matched"],
+			"scale": MulScalar(p.Fixed["scale"], 2)}}
+		return []*Node{Sub(b.Predict(p, set, InsertAxes(x, 0)), b.Predict(zero, set, InsertAxes(x, 0))),
+			own.Predict(given, set, InsertAxes(phi, 0)), Epinet(scope.In("layer"), z, phi, 2).Done()}
+	}, normals(1, 7, 5))
+	near(t, "predictions", out[1], out[0], 1e-5)
+	if len(out[2]) != 5*7*2 || out[2][0] == out[2][1] {
+		t.Errorf("two outputs are %v", out[2])
+	}
+}
+
+// The loss with Perturbed and Anchored is the paper's, and so is its gradient: train's objective L~, times
+// 2 sigma_w^2 / N.
+func TestLossIsThePapers(t *testing.T) {
+	const n, noise, priorVar = 6, 0.5, 2.0
+	d := index.Gaussian{N: 3}
+	net := base.MLP{Layers: []int{2, 4, 1}}
+	b := hyper.Model{Base: net, Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(net), 3), P: d}}
+	store := model.NewStore()
+	f := Loss(loss.MeanSquaredError, Perturbed(math.Sqrt(noise)), Anchored(noise/(priorVar*n)))
+	tr := train.Trainer{Belief: b, Config: train.Config{Steps: 1, Batch: n, Indices: 4, Capacity: n}}
+	scalar := func(x *Node, v float32) *Node { return Const(x.Graph(), []float32{v}) }
+	out := run(t, backend.Go, store, func(scope *model.Scope, x *Node) []*Node {
+		g := x.Graph()
+		z := Index(scope, d, 4)
+		y, ids := Sin(SliceAxis(x, 1, AxisRange(0, 1))), Const(g, []int32{5, 0, 3, 900, 7, 1})
+		model := FNN(scope.In("layer"), z, x, 1, 4).Done()
+		moved := func(name string) *Node { return scope.At("layer").GetVariable(name).NodeValue(g) }
+		own := f([]*Node{y, ids}, []*Node{model})
+
+		l := layersOf(g)[0]
+		p := hyper.Params{Nu: []*Node{InsertAxes(moved("nu0"), 0), InsertAxes(moved("nu1"), 0)},
+			Nu0: []*Node{InsertAxes(moved("start0"), 0), InsertAxes(moved("start1"), 0)}}
+		at := hyper.Params{Nu: p.Nu, Nu0: []*Node{AddScalar(p.Nu0[0], 0), p.Nu0[1]}}
+		a := indicesOf(g, "").vectors(ids)
+		r := train.Rates{NoiseVar: scalar(x, noise), PriorVar: scalar(x, priorVar),
+			Perturbation: scalar(x, float32(math.Sqrt(noise)))}
+		paper := tr.Objective(at, train.Batch{X: InsertAxes(x, 0), Y: Transpose(y, 0, 1), A: a}, l.z.Set(g),
+			Const(g, float32(n)), r)
+		paper = MulScalar(ReduceAllSum(paper), 2*noise/n)
+		grads := Gradient(own, moved("nu0"), moved("nu1"))
+		grads = append(grads, Gradient(paper, moved("nu0"), moved("nu1"))...)
+		return append([]*Node{own, paper}, grads...)
+	}, normals(2, n, 2))
+	near(t, "loss", out[0], out[1], 1e-5)
+	near(t, "gradient of mu", out[2], out[4], 1e-4)
+	near(t, "gradient of C", out[3], out[5], 1e-4)
+	if out[0][0] < 0.01 {
+		t.Errorf("the loss is %g", out[0][0])
+	}
+}
+
+// Scores against sums over indices and draws in plain Go.
+func TestScores(t *testing.T) {
+	const n, batch, classes, tau = 3, 4, 5, 6
+	labels := []int32{1, 4, 0, 2}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		out := run(t, name, model.NewStore(), func(_ *model.Scope, x *Node) []*Node {
+			logits, y := Reshape(MulScalar(x, 2), n, batch, classes), Reshape(Const(x.Graph(), labels), batch, 1)
+			total, aleatoric, epistemic := Entropies(logits)
+			return []*Node{logits, MarginalNLL(logits, y), JointNLL(logits, y, tau), total, aleatoric, epistemic,
+				CalibrationError(logits, y, 4), Probabilities(logits), JointNLL(logits, y, 1)}
+		}, normals(3, n*batch, classes))
+		p := make([][][]float64, n)
+		for k := range p {
+			for i := range batch {
+				row, sum := slices.Clone(out[0][(k*batch+i)*classes:(k*batch+i+1)*classes]), 0.0
+				for c := range row {
+					row[c] = math.Exp(row[c])
+					sum += row[c]
+				}
+				for c := range row {
+					row[c] /= sum
+				}
+				p[k] = append(p[k], row)
+			}
+		}
+		var marginal, total, aleatoric, mean []float64
+		gaps, counts := make([]float64, 4), 0
+		for i := range batch {
+			m, inner := make([]float64, classes), 0.0
+			for k := range n {
+				for c, v := range p[k][i] {
+					m[c] += v / n
+					inner -= v * math.Log(v) / n
+				}
+			}
+			outer := 0.0
+			for _, v := range m {
+				outer -= v * math.Log(v)
+			}
+			top := slices.Index(m, slices.Max(m))
+			gaps[min(int(math.Ceil(m[top]*4))-1, 3)] += m[top]
+			if top == int(labels[i]) {
+				gaps[min(int(math.Ceil(m[top]*4))-1, 3)]--
+			}
+			counts++
+			marginal, total = append(marginal, -math.Log(m[labels[i]])), append(total, outer)
+			aleatoric, mean = append(aleatoric, inner), append(mean, m...)
+		}
+		near(t, "marginal", out[1], marginal, 1e-4)
+		near(t, "total", out[3], total, 1e-4)
+		near(t, "aleatoric", out[4], aleatoric, 1e-4)
+		for i, e := range out[5] {
+			near(t, "epistemic", []float64{e}, []float64{total[i] - aleatoric[i]}, 1e-3)
+		}
+		ece := 0.0
+		for _, gap := range gaps {
+			ece += math.Abs(gap) / batch
+		}
+		near(t, "calibration", out[6], []float64{ece}, 1e-4)
+		near(t, "probabilities", out[7], mean, 1e-4)
+		joint := func(i, firsts, tau int) float64 {
+			sum := 0.0
+			for k := range n {
+				sum += math.Pow(p[k][i][labels[i]], float64(firsts)) *
+					math.Pow(p[k][(i+1)%batch][labels[(i+1)%batch]], float64(tau-firsts)) / n
+			}
+			return -math.Log(sum)
+		}
+		for i, got := range out[2] { // some number of draws of the first of the pair explains each joint likelihood
+			if !slices.ContainsFunc([]int{0, 1, 2, 3, 4, 5, 6}, func(firsts int) bool {
+				return math.Abs(joint(i, firsts, tau)-got) < 1e-3
+			}) {
+				t.Errorf("joint likelihood %d is %g", i, got)
+			}
+			if one := out[8][i]; math.Abs(one-joint(i, 0, 1)) > 1e-3 && math.Abs(one-joint(i, 1, 1)) > 1e-3 {
+				t.Errorf("joint likelihood of one label %d is %g", i, one)
+			}
+		}
+	})
+}
+
+// Bad use is one sentence that names the layer's scope.
+func TestBadUse(t *testing.T) {
+	type graph = func(scope *model.Scope, x *Node) *Node
+	for want, f := range map[string]graph{
+		`the layer in scope "/out" needs indices`: func(scope *model.Scope, x *Node) *Node {
+			return Dense(scope.In("out"), Indices{}, x, 2).Done()
+		},
+		`layers.With: indices of shape (Float32)[7, 5], but layers.Index in scope "/" needs float32 [indices, 3]`: func(
+			scope *model.Scope, x *Node) *Node {
+			With(x)
+			return Dense(scope.In("out"), Index(scope, index.Gaussian{N: 3}, 2), x, 2).Done()
+		},
+		`layers.Index in scope "/b": the model has indices of another call, in scope "/a"`: func(
+			scope *model.Scope, x *Node) *Node {
+			a, b := Index(scope.In("a"), index.Gaussian{N: 3}, 2), Index(scope.In("b"), index.Gaussian{N: 3}, 2)
+			return Add(Dense(scope.In("x"), a, x, 2).Done(), Dense(scope.In("y"), b, x, 2).Done())
+		},
+		"layers.Loss: the model has no layer with indices": func(_ *model.Scope, x *Node) *Node {
+			return Loss(loss.MeanSquaredError)([]*Node{x}, []*Node{x})
+		},
+		"layers.Loss: the model's output must be [2 indices, batch..., outputs], got (Float32)[7, 5]": func(
+			scope *model.Scope, x *Node) *Node {
+			Dense(scope.In("out"), Index(scope, index.Gaussian{N: 3}, 2), x, 2).Done()
+			return Loss(loss.MeanSquaredError)([]*Node{x}, []*Node{x})
+		},
+		"Perturbed needs the data's numbers as the last label": func(scope *model.Scope, x *Node) *Node {
+			f := Dense(scope.In("out"), Index(scope, index.Gaussian{N: 3}, 2), x, 1).Done()
+			return Loss(loss.MeanSquaredError, Perturbed(1))([]*Node{SliceAxis(x, 1, AxisElem(0))}, []*Node{f})
+		},
+		`the prior's scale in scope "/out" must not be negative, got -1`: func(scope *model.Scope, x *Node) *Node {
+			return Dense(scope.In("out"), Index(scope, index.Gaussian{N: 3}, 2), x, 1).Prior(-1).Done()
+		},
+		`the layer in scope "/out" has 12 parameters, so that Diagonal needs an index of 12 numbers, got 3`: func(
+			scope *model.Scope, x *Node) *Node {
+			return Dense(scope.In("out"), Index(scope, index.Gaussian{N: 3}, 2), x, 2).Diagonal().Done()
+		},
+		`the epinet in scope "/epi" needs indices of index.Gaussian, got index.OneHot`: func(
+			scope *model.Scope, x *Node) *Node {
+			return Epinet(scope.In("epi"), Index(scope, index.OneHot{N: 3}, 2), x, 2).Done()
+		},
+		"layers.Choose: 7 particles for indices of 3 numbers": func(scope *model.Scope, x *Node) *Node {
+			return Choose(Index(scope, index.OneHot{N: 3}, 2), x)
+		},
+	} {
+		_, err := try(backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node { return []*Node{f(scope, x)} },
+			normals(1, 7, 5))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package layers
+
+import (
+	"slices"
+
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/train"
+	"github.com/gomlx/gomlx/support/exceptions"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Loss returns the mean over the indices of any of GoMLX's losses, with options [Perturbed] and [Anchored]. The model's
+// first output must be [indices, batch..., ...]; f sees all indices as one batch, [indices * batch..., ...], and
+// labels, masks and weights once for each index.
+func Loss(f train.LossFn, options ...LossOption) train.LossFn {
+	c := lossConfig{f: f}
+	for _, o := range options {
+		o(&c)
+	}
+	return c.loss
+}
+
+// LossOption changes a [Loss].
+type LossOption func(*lossConfig)
+
+type lossConfig struct {
+	f             train.LossFn
+	sigma, lambda float64
+}
+
+// Perturbed adds sigma a^T z to the first label, where a is a datum's own random vector (section 2.1): each index then
+// fits its own perturbation of the data, so that the spread over indices is what the noise in the data leaves open.
+// sigma is the standard deviation of the noise. It is for numbers as labels, float32 [batch, 1], and a squared loss.
+// The last label must be the datum's number in the data set, an integer [batch] or [batch, 1]: by it, the datum has the
+// same vector in each step. For classes, leave it out.
+func Perturbed(sigma float64) LossOption { return func(c *lossConfig) { c.sigma = sigma } }
+
+// Anchored adds lambda E_z |g_nu(z) - g_nu0(z)|^2, over the parameters of all hypermodels: the regularizer towards the
+// start nu_0 (section 2.1). For layers without parameters g_nu(z), as [Epinet], it is lambda |nu - nu0|^2. In the
+// paper's loss, for N data with the mean of squared errors as the loss, lambda is sigma_w^2 / (sigma_p^2 N). nu_0 is
+// kept in variables beside nu.
+func Anchored(lambda float64) LossOption { return func(c *lossConfig) { c.lambda = lambda } }
+
+func (c lossConfig) loss(labels, predictions []*Node) *Node {
+	f := predictions[0]
+	made := indicesOf(f.Graph(), "layers.Loss")
+	n := made.set.Len()
+	if f.Rank() < 3 || f.Shape().Dim(0) != n {
+		exceptions.Panicf("layers.Loss: the model's output must be [%d indices, batch..., outputs], got %s", n, f.Shape())
+	}
+	var ids *Node
+	if c.sigma != 0 {
+		ids, labels = idsOf(labels)
+	}
+	var tiled []*Node
+	for _, label := range labels {
+		tiled = append(tiled, ofEach(label, n))
+	}
+	if c.sigma != 0 {
+		tiled[0] = Add(tiled[0], ofIndices(MulScalar(made.perturbation(ids), c.sigma), tiled[0]))
+	}
+	mean := ReduceAllMean(c.f(tiled, []*Node{merged(f)}))
+	if c.lambda != 0 {
+		mean = Add(mean, MulScalar(anchor(f.Graph(), made), c.lambda))
+	}
+	return mean
+}
+
+// idsOf splits the data's numbers from the labels, and checks both.
+func idsOf(labels []*Node) (ids *Node, rest []*Node) {
+	last := len(labels) - 1
+	if last < 1 || !labels[last].DType().IsInt() {
+		exceptions.Panicf("layers.Loss: Perturbed needs the data's numbers as the last label, integers [batch], "+
+			"after the labels")
+	}
+	if y := labels[0]; !y.DType().IsFloat() {
+		exceptions.Panicf("layers.Loss: Perturbed is for numbers as labels, got %s", y.Shape())
+	}
+	ids = labels[last]
+	if batch := labels[0].Shape().Dim(0); ids.Shape().Size() != batch || labels[0].Shape().Size() != batch {
+		exceptions.Panicf("layers.Loss: Perturbed needs one label and one number for each datum, got %s and %s",
+			labels[0].Shape(), ids.Shape())
+	}
+	return Reshape(ids, -1), labels[:last]
+}
+
+// perturbation returns a^T z, [indices, batch], for the data with the given numbers.
+func (m madeIndices) perturbation(ids *Node) *Node {
+	return Squeeze(m.of.Distribution.Dot(m.vectors(ids), m.set, nil), 0)
+}
+
+// vectors returns the vectors a of the data, [1, batch, width]. A datum's number takes the place of a run.
+func (m madeIndices) vectors(ids *Node) *Node {
+	seed := uint64(model.GetParamOr(m.of.scope, ParamSeed, 0))
+	seeds := AddScalar(ConvertDType(ids, dtypes.Uint64), seed<<32)
+	a := m.of.Distribution.Perturbation(rng.New(seeds).Named("layers").Named("perturbation"), 1) // [batch, 1, width]
+	return Transpose(a, 0, 1)
+}
+
+// ofEach repeats x [batch, ...] for each of n indices: [n * batch, ...].
+func ofEach(x *Node, n int) *Node {
+	dims := x.Shape().Dimensions
+	x = BroadcastToDims(InsertAxes(x, 0), append([]int{n}, dims...)...)
+	return merged(x)
+}
+
+// merged makes the first two axes one.
+func merged(x *Node) *Node {
+	dims := x.Shape().Dimensions
+	return Reshape(x, slices.Concat([]int{dims[0] * dims[1]}, dims[2:])...)
+}
+
+// ofIndices returns x [indices, batch] in the shape of a label of all indices.
+func ofIndices(x, label *Node) *Node { return Reshape(x, label.Shape().Dimensions...) }
+
+// anchor returns E_z |g_nu(z) - g_nu0(z)|^2 of all layers in the graph.
+func anchor(g *Graph, made madeIndices) *Node {
+	sum := ScalarZero(g, dtypes.Float32)
+	for _, l := range layersOf(g) {
+		sum = Add(sum, l.moved(g, made))
+	}
+	return sum
+}
+
+// moved returns E_z |g_nu(z) - g_nu0(z)|^2, or |nu - nu0|^2 for a belief without g_nu.
+func (l *layer) moved(g *Graph, made madeIndices) *Node {
+	var nu, nu0 []*Node
+	for i := range l.shapes {
+		nu = append(nu, InsertAxes(l.nu("nu", i).NodeValue(g), 0))
+		start := l.nu("start", i).SetTrainable(false).NodeValue(g)
+		nu0 = append(nu0, StopGradient(InsertAxes(start, 0)))
+	}
+	if p := hyper.CapabilitiesOf(l.belief).Parametric; p != nil {
+		moved := Sub(p.Trained(nu, made.set), p.Trained(nu0, made.set)) // [1, indices, N_theta]
+		return ReduceAllMean(ReduceSum(Square(moved), 2))
+	}
+	sum := ScalarZero(g, dtypes.Float32)
+	for i := range nu {
+		sum = Add(sum, ReduceAllSum(Square(Sub(nu[i], nu0[i]))))
+	}
+	return sum
+}

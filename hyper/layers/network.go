@@ -1,0 +1,140 @@
+package layers
+
+import (
+	"slices"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/support/exceptions"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+)
+
+// Config describes a layer whose parameters depend on the index: theta = g_nu(z) for one affine map ([Dense]) or for a
+// network of them ([FNN]). Call Done to make it.
+type Config struct {
+	scope   *model.Scope
+	z       Indices
+	x       *Node
+	net     base.MLP
+	hidden  []int // widths of a hypernetwork
+	act     base.Activation
+	diag    bool
+	prior   float64
+	spread  float64
+	network bool
+}
+
+// Dense is a dense layer with weights and biases theta = g_nu(z). x is [batch..., features], and Done returns
+// [indices, batch..., outputs].
+//
+// By default g_nu is the linear hypermodel mu + C z (section 2.3), or an ensemble if the indices are one-hot (section
+// 2.2). Without a Prior, C z starts with the deviations that a prior of scale 1 would have. This is the last layer with
+// which any network becomes uncertain.
+func Dense(scope *model.Scope, z Indices, x *Node, outputs int) *Config {
+	return &Config{scope: scope, z: z, x: x, net: base.MLP{Layers: []int{x.Shape().Dim(-1), outputs}}, spread: 1}
+}
+
+// FNN is a network with hidden layers whose weights and biases, of all layers, are theta = g_nu(z). Otherwise it is as
+// [Dense].
+func FNN(scope *model.Scope, z Indices, x *Node, outputs int, hidden ...int) *Config {
+	c := Dense(scope, z, x, outputs)
+	c.net.Layers = slices.Concat([]int{x.Shape().Dim(-1)}, hidden, []int{outputs})
+	return c
+}
+
+// Activation sets the nonlinearity between the layers of the network; the default is ReLU.
+func (c *Config) Activation(a base.Activation) *Config {
+	c.net.Activation = a
+	return c
+}
+
+// Prior adds a fixed random function of the same form, that is never trained (section 2.5). scale is the standard
+// deviation of an output before any data, for inputs with variance 1. For classes, a scale of 3 says that the odds of
+// two classes may well be 50 to 1 or 1 to 50: without data, probabilities are near 0 or 1 for each index and spread out
+// over the indices. Larger scales forget more slowly; take the scale with the best joint likelihood on data held out.
+func (c *Config) Prior(scale float64) *Config {
+	c.prior = scale
+	return c
+}
+
+// Spread sets, without a Prior, the standard deviation of outputs at the start; the default is 1.
+func (c *Config) Spread(deviation float64) *Config {
+	c.spread = deviation
+	return c
+}
+
+// Diagonal gives each parameter its own number of the index, theta_i = mu_i + c_i z_i. The index must have as many
+// numbers as the layer has parameters.
+func (c *Config) Diagonal() *Config {
+	c.diag = true
+	return c
+}
+
+// Hypernetwork makes g_nu a network of the index with the given hidden widths (section 2.4).
+func (c *Config) Hypernetwork(hidden ...int) *Config {
+	c.network, c.hidden, c.act = true, hidden, base.ActivationReLU
+	return c
+}
+
+// LowRank makes C a product of two matrices, of the given rank.
+func (c *Config) LowRank(rank int) *Config {
+	c.network, c.hidden, c.act = true, []int{rank}, base.ActivationIdentity
+	return c
+}
+
+// Done adds the layer to the graph and returns its outputs, [indices, batch..., outputs].
+func (c *Config) Done() *Node {
+	inputs, back := flat(c.scope, c.x)
+	m := hyper.Model{Base: outputs{c.net}, Hyper: c.hypermodel()}
+	scale := c.spread
+	if c.prior < 0 {
+		exceptions.Panicf("the prior's scale in scope %q must not be negative, got %g", c.scope.Scope(), c.prior)
+	}
+	if c.prior > 0 {
+		scale = c.prior
+		m.Prior = &hyper.Prior{Base: m.Base, Layout: hyper.Dense(hyper.NumTheta(m.Base), c.z.Distribution.Dim())}
+	}
+	if err := m.Validate(); err != nil {
+		exceptions.Panicf("the layer in scope %q: %v", c.scope.Scope(), err)
+	}
+	l := newLayer(c.scope, c.x.Graph(), c.z, m, scale)
+	f := l.predict(inputs) // [indices, inputs * outputs]
+	return back(Reshape(f, f.Shape().Dim(0), -1, c.net.NumOutputs()))
+}
+
+func (c *Config) hypermodel() hyper.Hypermodel {
+	d := c.z.Distribution
+	if d == nil {
+		exceptions.Panicf("the layer in scope %q needs indices: pass it what layers.Index returns", c.scope.Scope())
+	}
+	n := hyper.NumTheta(c.net)
+	particles, one := d.(index.OneHot)
+	switch {
+	case c.network:
+		return hyper.Network{P: d, Hidden: c.hidden, Params: n, Activation: c.act}
+	case c.diag && d.Dim() != n:
+		exceptions.Panicf("the layer in scope %q has %d parameters, so that Diagonal needs an index of %d numbers, got %d",
+			c.scope.Scope(), n, n, d.Dim())
+	case c.diag:
+		return hyper.Linear{Layout: hyper.PerParameter(n, 1), P: d}
+	case one:
+		return hyper.Ensemble{Particles: particles.N, Params: n}
+	}
+	return hyper.Linear{Layout: hyper.Dense(n, d.Dim()), P: d}
+}
+
+// outputs is a network with several outputs as a base model: the outputs of an input are successive predictions.
+type outputs struct{ net base.MLP }
+
+func (b outputs) Validate() error                 { return b.net.Validate() }
+func (b outputs) Inputs() int                     { return b.net.Inputs() }
+func (b outputs) Groups() []int                   { return b.net.Groups() }
+func (b outputs) Deviations(shared int) []float64 { return b.net.Deviations(shared) }
+func (b outputs) Output() int                     { return b.net.Output() }
+func (b outputs) Apply(theta, x *Node) *Node {
+	f := b.net.Outputs(theta, x) // [runs, indices, outputs, inputs]
+	return Reshape(Transpose(f, 2, 3), f.Shape().Dim(0), f.Shape().Dim(1), -1)
+}

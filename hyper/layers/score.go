@@ -1,0 +1,114 @@
+package layers
+
+import (
+	"math"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/train/metric"
+	"github.com/gomlx/gomlx/support/exceptions"
+
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// MarginalNLL returns minus the log probability of each label under the mean over indices of the class probabilities,
+// [batch], in nats. logits are [indices, batch, classes], and labels are integers, [batch] or [batch, 1].
+func MarginalNLL(logits, labels *Node) *Node { return Neg(logMean(ofLabels(logits, labels))) }
+
+// JointNLL returns minus the log probability of tau labels together, for each of batch pairs of inputs, [batch], in
+// nats: the dyadic joint likelihood of Osband et al., "The Neural Testbed", 2022. Each of the tau inputs is one of the
+// pair, drawn with the same probability, so that an index that fits one input must fit the same input again. It shows
+// whether the spread over indices is knowledge that the model lacks, which the marginal likelihood cannot show. Input i
+// makes a pair with input i+1, and the draws are the same in each call. Shapes are as in [MarginalNLL].
+func JointNLL(logits, labels *Node, tau int) *Node {
+	if tau < 1 {
+		exceptions.Panicf("layers.JointNLL: tau must be positive, got %d", tau)
+	}
+	first := ofLabels(logits, labels) // [indices, batch]
+	g, batch := logits.Graph(), first.Shape().Dim(1)
+	second := Concatenate([]*Node{SliceAxis(first, 1, AxisRange(1)), SliceAxis(first, 1, AxisRange(0, 1))}, 1)
+	bits := rng.New(Const(g, []uint64{0})).Named("layers").Named("dyadic").Bits(batch, tau)
+	firsts := ReduceSum(ConvertDType(BitwiseShiftRightLogicalScalar(bits, uint32(31)), first.DType()), 2) // [1, batch]
+	return Neg(logMean(Add(Mul(first, firsts), Mul(second, Sub(Scalar(g, first.DType(), tau), firsts)))))
+}
+
+// Entropies splits the uncertainty about the class of each input, [batch], in nats. total is the entropy of the mean
+// class probabilities, aleatoric is the mean entropy of an index's probabilities, and epistemic, the difference, is
+// what the label of the input would tell about the index: a score for inputs unlike the data. logits are [indices,
+// batch, classes].
+func Entropies(logits *Node) (total, aleatoric, epistemic *Node) {
+	log := LogSoftmax(checked(logits))
+	mean := logMean(log)
+	total = Neg(ReduceSum(Mul(Exp(mean), mean), -1))
+	aleatoric = Neg(ReduceMean(ReduceSum(Mul(Exp(log), log), -1), 0))
+	return total, aleatoric, Sub(total, aleatoric)
+}
+
+// Probabilities returns the mean over indices of the class probabilities, [batch, classes].
+func Probabilities(logits *Node) *Node { return Exp(logMean(LogSoftmax(checked(logits)))) }
+
+// CalibrationError returns the expected calibration error of the mean class probabilities, a scalar: the mean distance
+// between the probability of the class that is predicted and the frequency with which it is right, in bins of equal
+// width of the probability (Guo et al. 2017). Shapes are as in [MarginalNLL].
+func CalibrationError(logits, labels *Node, bins int) *Node {
+	p := Probabilities(logits)
+	top := ReduceMax(p, 1)
+	right := ConvertDType(Equal(ArgMax(p, 1, dtypes.Int32), ConvertDType(Reshape(labels, -1), dtypes.Int32)), p.DType())
+	bin := ConvertDType(Ceil(AddScalar(MulScalar(top, float64(bins)), -1)), dtypes.Int32)
+	in := OneHot(MaxScalar(bin, 0), bins, p.DType()) // [batch, bins]
+	gap := ReduceSum(Mul(in, InsertAxes(Sub(top, right), -1)), 0)
+	return DivScalar(ReduceAllSum(Abs(gap)), float64(top.Shape().Size()))
+}
+
+// JointMetrics returns GoMLX's metrics for classes: the error of the mean probabilities, the marginal and the joint
+// negative log-likelihood (of tau labels), and the calibration error in 15 bins. Use them for evaluation; batches count
+// equally.
+func JointMetrics(tau int) []metric.Interface {
+	mean := func(name, short string, of func(logits, labels *Node) *Node) metric.Interface {
+		return metric.NewMeanMetric(name, short, name, func(_ *model.Scope, labels, predictions []*Node) *Node {
+			return ReduceAllMean(of(predictions[0], labels[0]))
+		}, nil)
+	}
+	return []metric.Interface{
+		mean("error", "err", func(logits, labels *Node) *Node {
+			predicted := ArgMax(Probabilities(logits), 1, dtypes.Int32)
+			wrong := NotEqual(predicted, ConvertDType(Reshape(labels, -1), dtypes.Int32))
+			return ConvertDType(wrong, logits.DType())
+		}),
+		mean("marginal NLL", "nll", MarginalNLL),
+		mean("joint NLL", "joint", func(logits, labels *Node) *Node { return JointNLL(logits, labels, tau) }),
+		mean("calibration error", "ece", func(logits, labels *Node) *Node { return CalibrationError(logits, labels, 15) }),
+	}
+}
+
+// checked returns logits, or panics about their shape.
+func checked(logits *Node) *Node {
+	if logits.Rank() != 3 {
+		exceptions.Panicf("scores of package layers need logits [indices, batch, classes], got %s", logits.Shape())
+	}
+	return logits
+}
+
+// ofLabels returns the log probabilities of the labels, [indices, batch].
+func ofLabels(logits, labels *Node) *Node {
+	log := LogSoftmax(checked(logits))
+	n, batch, classes := log.Shape().Dim(0), log.Shape().Dim(1), log.Shape().Dim(2)
+	if labels.Shape().Size() != batch || !labels.DType().IsInt() {
+		exceptions.Panicf("scores of package layers need one integer for each of %d inputs as labels, got %s",
+			batch, labels.Shape())
+	}
+	own := OneHot(ConvertDType(Reshape(labels, -1), dtypes.Int32), classes, log.DType())
+	zero := BroadcastToShape(ScalarZero(log.Graph(), log.DType()), log.Shape())
+	isOwn := BroadcastToShape(GreaterThan(InsertAxes(own, 0), ScalarZero(log.Graph(), log.DType())),
+		shapes.Make(dtypes.Bool, n, batch, classes))
+	return ReduceSum(Where(isOwn, log, zero), 2)
+}
+
+// logMean returns the log of the mean of exp(x) over the first axis.
+func logMean(x *Node) *Node {
+	most := StopGradient(ReduceAndKeep(x, ReduceMax, 0))
+	sum := ReduceAndKeep(Exp(Sub(x, most)), ReduceSum, 0)
+	return Squeeze(AddScalar(Add(Log(sum), most), -math.Log(float64(x.Shape().Dim(0)))), 0)
+}
