@@ -79,8 +79,8 @@ func trained(b compute.Backend, s *model.Store, steps int) *train.Trainer {
 	return tr
 }
 
-// A network that is trained on 300 images knows the digits. The bounds are 1.5 to 2 times the values of one run; guesses
-// have an error of 0.9, and joint likelihoods of 23 nats.
+// A network that is trained on 300 images knows the digits. The bounds are 1.5 to 2 times the values of one run;
+// guesses have an error of 0.9, and joint likelihoods of 23 nats.
 func TestLearnsDigits(t *testing.T) {
 	b := must.M1(backend.Open(backend.Default()))
 	s := store(1)
@@ -93,7 +93,8 @@ func TestLearnsDigits(t *testing.T) {
 		value[m.Name()] = tensors.ToScalar[float32](out[i])
 	}
 	t.Log(value)
-	for name, most := range map[string]float32{"error": 0.1, "marginal NLL": 0.45, "joint NLL": 3.8, "calibration error": 0.06} {
+	bounds := map[string]float32{"error": 0.1, "marginal NLL": 0.45, "joint NLL": 3.8, "calibration error": 0.06}
+	for name, most := range bounds {
 		if got, ok := value[name]; !ok || !(got < most) {
 			t.Errorf("%s is %g, want less than %g", name, got, most)
 		}

@@ -12,10 +12,11 @@
 //		optimizer.Adam().Done(), nil, layers.JointMetrics(10))
 //
 // [Index] draws new indices in each training step, and always the same indices in evaluation. [Dense] and [FNN] are
-// hypermodels of one layer and of a network, [Epinet] is an epinet on given features, [Ensemble] makes particles of any
-// model function, and [Prior] makes a fixed random function of any model function. [Loss] averages a GoMLX loss over
-// the indices, and adds the perturbations and the regularizer of sections 2.1 and 2.2. [Sampler] returns predictions at
-// many indices; [MarginalNLL], [JointNLL], [Entropies] and [CalibrationError] judge them.
+// hypermodels of one layer and of a network. [Epinet] is an epinet on given features. [LastLayer] becomes a posterior
+// after training, in closed form. [Ensemble] makes particles of any model function, [Prior] a fixed random function,
+// and [Belief] takes any belief of package hyper. [Loss] averages a GoMLX loss over the indices, and adds the
+// perturbations and the regularizer of sections 2.1 and 2.2. [Sampler] returns predictions at many indices.
+// [MarginalNLL], [JointNLL], [Entropies] and [CalibrationError] judge them.
 //
 // A layer computes the same function of (nu, z, x) as the belief of the same name in package hyper, by the same code.
 //

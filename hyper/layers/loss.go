@@ -74,7 +74,7 @@ func (c lossConfig) loss(labels, predictions []*Node) *Node {
 func idsOf(labels []*Node) (ids *Node, rest []*Node) {
 	last := len(labels) - 1
 	if last < 1 || !labels[last].DType().IsInt() {
-		exceptions.Panicf("layers.Loss: Perturbed needs the data's numbers as the last label, integers [batch], "+
+		exceptions.Panicf("layers.Loss: Perturbed needs the data's numbers as the last label, integers [batch], " +
 			"after the labels")
 	}
 	if y := labels[0]; !y.DType().IsFloat() {
