@@ -103,11 +103,11 @@ func float(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // text converts a string. It keeps equal strings only once.
 func (t *table) text(known map[string]string, x []byte) (string, error) {
-	if s, ok := known[string(x)]; ok {
-		return s, nil
-	}
 	if len(x) > mostCell {
 		return "", fmt.Errorf("a cell of %d bytes, but at most %d are allowed", len(x), mostCell)
+	}
+	if s, ok := known[string(x)]; ok {
+		return s, nil
 	}
 	if !utf8.Valid(x) {
 		return "", fmt.Errorf("a cell that is not text, %.20q", string(x))

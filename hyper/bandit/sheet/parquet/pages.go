@@ -9,14 +9,23 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 )
 
-// table reads the cells of a file.
+// table reads the cells of a file. The memory for a page and for a dictionary is used again for the next ones.
 type table struct {
 	contents   []byte
 	codecs     codecs
-	page       []byte // memory for pages that are compressed, used again for each
-	dictionary []byte // memory for dictionaries that are compressed, used again for each
-	read       int64  // number of bytes of all pages so far, without compression
-	texts      int64  // number of bytes of all texts so far, without those that a chunk repeats
+	page       []byte
+	dictionary []byte
+	entries    [][]byte // of the dictionary
+	read       int64    // number of bytes of all pages so far, without compression
+	texts      int64    // number of bytes of all texts so far, without those that a chunk repeats
+}
+
+// cells reads the cells of a chunk: of a column in a row group.
+type cells struct {
+	*table
+	column
+	codec format.CompressionCodec
+	text  func(value []byte) (string, error)
 }
 
 // readChunk reads exactly one cell of a column for each row of a row group. A null becomes an empty cell.
@@ -25,8 +34,8 @@ func (t *table) readChunk(c column, from *chunk, rows [][]string, at int) error 
 	if err != nil {
 		return err
 	}
-	codec, text := from.Place.V.Codec, t.textOf(c)
-	var dictionary [][]byte
+	t.entries = t.entries[:0]
+	r := cells{table: t, column: c, codec: from.Place.V.Codec, text: t.textOf(c)}
 	for done := 0; done < len(rows); {
 		if len(data) == 0 {
 			return fmt.Errorf("ends after %d of %d rows", done, len(rows))
@@ -35,11 +44,13 @@ func (t *table) readChunk(c column, from *chunk, rows [][]string, at int) error 
 		if p, data, err = t.next(data); err != nil {
 			return err
 		}
-		switch n := min(p.values(), len(rows)-done); {
+		switch n := p.values(); {
 		case p.Type == format.DictionaryPage:
-			dictionary, err = t.readDictionary(p, codec, c.Type.V)
+			err = r.readDictionary(p)
+		case n > len(rows)-done:
+			err = fmt.Errorf("has more values than %d rows", len(rows))
 		case n > 0:
-			err = t.readPage(p, codec, c, dictionary, rows[done:done+n], at, text)
+			err = r.readPage(p, rows[done:done+n], at)
 			done += n
 		}
 		if err != nil {
@@ -86,13 +97,13 @@ func (t *table) next(data []byte) (p page, rest []byte, err error) {
 	packed, size, n := int(p.CompressedPageSize), int(p.UncompressedPageSize), p.values()
 	switch {
 	case packed < 0 || packed > len(data):
-		return p, nil, fmt.Errorf("a page declares %d bytes, but only %d are left", packed, len(data))
+		return p, nil, fmt.Errorf("a page declares %d bytes, but %d are left", packed, len(data))
 	case size < 0 || max(size, packed) > mostPage:
 		return p, nil, fmt.Errorf("a page of %d bytes, compressed %d, but at most %d are allowed", size, packed, mostPage)
 	case n < 0 || n > sheet.MostCells:
 		return p, nil, fmt.Errorf("a page of %d values, but at most %d are allowed", n, sheet.MostCells)
 	}
-	if t.read += int64(head + size); t.read > mostRead {
+	if t.read += int64(head + max(size, 100)); t.read > mostRead { // an empty page takes time too
 		return p, nil, fmt.Errorf("the pages of the file have more than %d bytes without compression: use fewer rows or columns",
 			int64(mostRead))
 	}
@@ -113,53 +124,53 @@ func (p *page) values() int {
 	return 0 // the page is an index, which is not needed
 }
 
-// readDictionary returns the values of a dictionary.
-func (t *table) readDictionary(p page, codec format.CompressionCodec, kind format.Type) (values [][]byte, err error) {
+// readDictionary reads the values of a dictionary.
+func (c *cells) readDictionary(p page) error {
 	h := p.DictionaryPageHeader.V
-	if h.Encoding != format.Plain && h.Encoding != format.PlainDictionary {
-		return nil, fmt.Errorf("a dictionary has the encoding %v, which cannot be read", h.Encoding)
+	if h.Encoding != format.Plain && h.Encoding != format.PlainDictionary || c.Type.V == format.Boolean {
+		return fmt.Errorf("a dictionary of type %v with the encoding %v cannot be read", c.Type.V, h.Encoding)
 	}
-	data, err := t.decompress(codec, &t.dictionary, int(p.UncompressedPageSize), p.body)
+	data, err := c.decompress(&c.dictionary, int(p.UncompressedPageSize), p.body)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	next := plain(kind, data)
+	next := plain(c.Type.V, data)
+	c.entries = c.entries[:0]
 	for range h.NumValues {
 		value, err := next()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		values = append(values, value)
+		c.entries = append(c.entries, value)
 	}
-	return values, nil
+	return nil
 }
 
-// decompress returns the size bytes that are compressed in data.
-func (t *table) decompress(codec format.CompressionCodec, room *[]byte, size int, data []byte) ([]byte, error) {
-	if codec == format.Uncompressed || size == 0 && len(data) == 0 {
+// decompress returns the size bytes that are compressed in data, in room if they are compressed.
+func (c *cells) decompress(room *[]byte, size int, data []byte) ([]byte, error) {
+	if c.codec == format.Uncompressed || size == 0 && len(data) == 0 {
 		return data, nil
 	}
 	if size > cap(*room) {
 		*room = make([]byte, size)
 	}
-	return (*room)[:size], t.codecs.decompress(codec, (*room)[:size], data)
+	return (*room)[:size], c.codecs.decompress(c.codec, (*room)[:size], data)
 }
 
-// readPage reads the cells of rows from a page.
-func (t *table) readPage(p page, codec format.CompressionCodec, c column, dictionary [][]byte, rows [][]string, at int,
-	text func([]byte) (string, error)) error {
-	levels, data, encoding, err := t.open(p, codec, c.isOptional())
+// readPage reads the cells of rows, which are all cells of a page.
+func (c *cells) readPage(p page, rows [][]string, at int) error {
+	levels, data, encoding, err := c.open(p)
 	if err != nil {
 		return err
 	}
-	next, err := sourceOf(encoding, c.Type.V, data, dictionary)
+	next, err := sourceOf(encoding, c.Type.V, data, len(rows), c.entries)
 	if err != nil {
 		return err
 	}
-	defined := runs{data: levels, width: 1}
+	present := runs{data: levels, width: 1}
 	for _, row := range rows {
 		if c.isOptional() {
-			switch level, err := defined.next(); {
+			switch level, err := present.next(); {
 			case err != nil:
 				return err
 			case level == 0:
@@ -170,20 +181,20 @@ func (t *table) readPage(p page, codec format.CompressionCodec, c column, dictio
 		if err != nil {
 			return err
 		}
-		if row[at], err = text(value); err != nil {
+		if row[at], err = c.text(value); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// open splits a page into the levels, which say whether a value is null, and the values that are not null. A page has
-// levels only if its column may have nulls.
-func (t *table) open(p page, codec format.CompressionCodec, nulls bool) (levels, data []byte, e format.Encoding, err error) {
+// open splits a page into the levels, which are 0 for a null and 1 for a value, and the values that are not null. A page
+// has levels only if its column may have nulls.
+func (c *cells) open(p page) (levels, data []byte, e format.Encoding, err error) {
 	size := int(p.UncompressedPageSize)
 	if p.Type == format.DataPage {
 		h := p.DataPageHeader.V
-		if data, err = t.decompress(codec, &t.page, size, p.body); err != nil || !nulls {
+		if data, err = c.decompress(&c.page, size, p.body); err != nil || !c.isOptional() {
 			return nil, data, h.Encoding, err
 		}
 		if h.DefinitionLevelEncoding != format.RLE {
@@ -200,7 +211,7 @@ func (t *table) open(p page, codec format.CompressionCodec, nulls bool) (levels,
 	}
 	levels, data = p.body[repeated:repeated+defined], p.body[repeated+defined:]
 	if h.IsCompressed.V || !h.IsCompressed.Valid {
-		data, err = t.decompress(codec, &t.page, size-repeated-defined, data)
+		data, err = c.decompress(&c.page, size-repeated-defined, data)
 	}
 	return levels, data, h.Encoding, err
 }

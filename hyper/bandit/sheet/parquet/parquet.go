@@ -2,7 +2,7 @@
 //
 //	import _ "github.com/hypermodels/hypermodels/hyper/bandit/sheet/parquet"
 //
-// It is a separate package, because it makes a program SIZE MB larger.
+// It is a separate package, because it makes a program 1 MB larger.
 //
 // A table must be flat: its columns are numbers, booleans or strings, which may use dictionaries. Numbers and booleans
 // become the text that a CSV file would have. A null becomes an empty cell, which package sheet reports as an error.

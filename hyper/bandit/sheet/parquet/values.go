@@ -7,8 +7,6 @@ import (
 	"math"
 
 	"github.com/parquet-go/parquet-go/format"
-
-	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 )
 
 // The decoders of this file read one value at a time, and check each before they read it. They hold no more memory than
@@ -22,8 +20,8 @@ var errEnds = errors.New("a page ends before its last value")
 // (a boolean is a byte). A value is valid until the next call.
 type source func() ([]byte, error)
 
-// sourceOf returns the values of data.
-func sourceOf(e format.Encoding, t format.Type, data []byte, dictionary [][]byte) (source, error) {
+// sourceOf returns the values of data, which are at most n.
+func sourceOf(e format.Encoding, t format.Type, data []byte, n int, dictionary [][]byte) (source, error) {
 	switch e {
 	case format.Plain:
 		return plain(t, data), nil
@@ -35,19 +33,19 @@ func sourceOf(e format.Encoding, t format.Type, data []byte, dictionary [][]byte
 		}
 	case format.DeltaBinaryPacked:
 		if t == format.Int32 || t == format.Int64 {
-			return differences(t, data)
+			return differences(t, data, n)
 		}
 	case format.DeltaLengthByteArray:
 		if t == format.ByteArray {
-			return lengthsFirst(data)
+			return lengthsFirst(data, n)
 		}
 	case format.DeltaByteArray:
 		if t == format.ByteArray {
-			return prefixesFirst(data)
+			return prefixesFirst(data, n)
 		}
 	case format.ByteStreamSplit:
-		if n := width(t); n > 0 {
-			return splitBytes(n, data)
+		if bytes := width(t); bytes > 0 {
+			return splitBytes(bytes, data)
 		}
 	}
 	return nil, fmt.Errorf("a page has values of type %v with the encoding %v, which cannot be read", t, e)
@@ -139,8 +137,8 @@ func prefixed(data []byte) (own, rest []byte, err error) {
 }
 
 // differences returns integers that are stored as differences.
-func differences(t format.Type, data []byte) (source, error) {
-	d, err := deltasOf(data)
+func differences(t format.Type, data []byte, n int) (source, error) {
+	d, err := deltasOf(data, n)
 	if err != nil {
 		return nil, err
 	}
@@ -153,8 +151,8 @@ func differences(t format.Type, data []byte) (source, error) {
 }
 
 // lengthsFirst returns texts whose lengths are stored before them, as differences.
-func lengthsFirst(data []byte) (source, error) {
-	lengths, data, err := deltas32(data)
+func lengthsFirst(data []byte, n int) (source, error) {
+	lengths, data, err := deltas32(data, n)
 	if err != nil {
 		return nil, err
 	}
@@ -169,12 +167,12 @@ func lengthsFirst(data []byte) (source, error) {
 }
 
 // prefixesFirst returns texts that begin like the text before them. The lengths of their beginnings are stored first.
-func prefixesFirst(data []byte) (source, error) {
-	prefixes, data, err := deltas32(data)
+func prefixesFirst(data []byte, n int) (source, error) {
+	prefixes, data, err := deltas32(data, n)
 	if err != nil {
 		return nil, err
 	}
-	rest, err := lengthsFirst(data)
+	rest, err := lengthsFirst(data, n)
 	if err != nil {
 		return nil, err
 	}
@@ -290,8 +288,8 @@ type deltas struct {
 	inPart int // number of differences that are left of a part
 }
 
-// deltasOf reads the header of integers.
-func deltasOf(data []byte) (*deltas, error) {
+// deltasOf reads the header of at most most integers.
+func deltasOf(data []byte, most int) (*deltas, error) {
 	var header [3]uint64
 	for i := range header {
 		x, n := binary.Uvarint(data)
@@ -308,8 +306,8 @@ func deltasOf(data []byte) (*deltas, error) {
 	if block > 1<<16 || parts == 0 || parts > block || block%parts != 0 || block/parts%32 != 0 {
 		return nil, fmt.Errorf("a page has blocks of %d differences in %d parts", block, parts)
 	}
-	if values > sheet.MostCells {
-		return nil, fmt.Errorf("a page has %d values, but at most %d are allowed", values, sheet.MostCells)
+	if values > uint64(most) {
+		return nil, fmt.Errorf("a page of %d values has %d", most, values)
 	}
 	return &deltas{data: data[n:], left: int(values), last: first, parts: int(parts), size: int(block / parts)}, nil
 }
@@ -352,9 +350,9 @@ func (d *deltas) start() error {
 	return nil
 }
 
-// deltas32 reads lengths that are stored as differences, and returns the bytes after them.
-func deltas32(data []byte) (lengths []int32, rest []byte, err error) {
-	d, err := deltasOf(data)
+// deltas32 reads at most most lengths that are stored as differences, and returns the bytes after them.
+func deltas32(data []byte, most int) (lengths []int32, rest []byte, err error) {
+	d, err := deltasOf(data, most)
 	if err != nil {
 		return nil, nil, err
 	}
