@@ -104,8 +104,8 @@ func (t *table) next(data []byte) (p page, rest []byte, err error) {
 		return p, nil, fmt.Errorf("a page of %d values, but at most %d are allowed", n, sheet.MostCells)
 	}
 	if t.read += int64(head + max(size, 100)); t.read > mostRead { // an empty page takes time too
-		return p, nil, fmt.Errorf("the pages of the file have more than %d bytes without compression: use fewer rows or columns",
-			int64(mostRead))
+		return p, nil, fmt.Errorf("the pages of the file have more than %d bytes without compression: "+
+			"use fewer rows or columns", int64(mostRead))
 	}
 	p.body, rest = data[:packed], data[packed:]
 	return p, rest, nil
@@ -188,8 +188,8 @@ func (c *cells) readPage(p page, rows [][]string, at int) error {
 	return nil
 }
 
-// open splits a page into the levels, which are 0 for a null and 1 for a value, and the values that are not null. A page
-// has levels only if its column may have nulls.
+// open splits a page into the levels, which are 0 for a null and 1 for a value, and the values that are not null. A
+// page has levels only if its column may have nulls.
 func (c *cells) open(p page) (levels, data []byte, e format.Encoding, err error) {
 	size := int(p.UncompressedPageSize)
 	if p.Type == format.DataPage {

@@ -88,8 +88,8 @@ func TestEncodings(t *testing.T) {
 	var rows []row
 	var want [][]string
 	for i := range 3000 {
-		r := row{Plain: int32(i * 1_000_003), Delta: int32(i*i*7919 - 5), Long: 1 + int64(i%7)<<(i%60), Few: uint64(i/100) << 59,
-			Split: math.Sqrt(float64(i)), Half: float32(i) / 3, Wild: i%3 == 0 || i > 500 && i < 900,
+		r := row{Plain: int32(i * 1_000_003), Delta: int32(i*i*7919 - 5), Long: 1 + int64(i%7)<<(i%60),
+			Few: uint64(i/100) << 59, Split: math.Sqrt(float64(i)), Half: float32(i) / 3, Wild: i%3 == 0 || i > 500 && i < 900,
 			Lengths: strings.Repeat("ab", i%40) + fmt.Sprint(i), Choice: []string{"iris", "poppy"}[i/7%2]}
 		cells := []string{fmt.Sprint(r.Plain), fmt.Sprint(r.Delta), fmt.Sprint(r.Long), fmt.Sprint(r.Few), "",
 			float(r.Split), float(float64(r.Half)), "", fmt.Sprint(r.Wild), r.Lengths, r.Choice}
@@ -205,13 +205,13 @@ func forged(rows int64, kind format.Type, codec format.CompressionCodec, pages .
 		Encoding: thrift.Slice[format.Encoding]{}, PathInSchema: thrift.Slice[string]{"x"},
 		TotalCompressedSize: int64(len(body)), TotalUncompressedSize: int64(len(body)), DataPageOffset: at}}
 	f.RowGroups = thrift.Slice[format.RowGroup]{{NumRows: rows, Columns: thrift.Slice[format.ColumnChunk]{column, column}}}
-	return ended(out, must.M1(thrift.Marshal(new(thrift.CompactProtocol), f)))
+	return append(out, ended(nil, must.M1(thrift.Marshal(new(thrift.CompactProtocol), f)))...)
 }
 
-// ended returns a file with a footer.
-func ended(out, footer []byte) []byte {
-	out = append(out, footer...)
-	return append(binary.LittleEndian.AppendUint32(out, uint32(len(footer))), "PAR1"...)
+// ended returns a file whose footer consists of two parts.
+func ended(footer, more []byte) []byte {
+	footer = append(footer, more...)
+	return append(binary.LittleEndian.AppendUint32(footer, uint32(len(footer))), "PAR1"...)
 }
 
 // pageOf returns a page that declares the given number of values and bytes.
@@ -240,9 +240,6 @@ func uvarints(x ...uint64) (out []byte) {
 func TestBombs(t *testing.T) {
 	n := sheet.MostCells
 	run := append([]byte{0}, uvarints(math.MaxInt32<<1)...)
-	nest := func(field byte) []byte {
-		return append([]byte{4<<4 | 9, 1<<4 | 12}, bytes.Repeat([]byte{field}, 1<<20)...)
-	}
 	// All texts begin with the same 4000 letters.
 	const texts = 100_000
 	prefixes, lengths, letters := make([]int32, texts), make([]int32, texts), bytes.Repeat([]byte("a"), 4000)
@@ -253,31 +250,42 @@ func TestBombs(t *testing.T) {
 	var encoding delta.BinaryPackedEncoding
 	long := bytes.Join([][]byte{must.M1(encoding.EncodeInt32(nil, prefixes)), must.M1(encoding.EncodeInt32(nil, lengths)),
 		letters}, nil)
+	deltas := func(x ...uint64) []byte { return pageOf(format.DeltaBinaryPacked, 2, 20, uvarints(x...)...) }
+	const little, more = 1 << 20, 4 << 20
 	bombs := map[string]struct {
 		contents []byte
 		want     string // "" if the file can be read
 		most     uint64
 	}{
-		"rows":         {forged(1<<62, format.Double, 0), "has more than 2000000 numbers", 1 << 20},
-		"groups":       {ended(nil, append([]byte{2<<4 | 9, 0xfc}, uvarints(math.MaxInt32)...)), "a list of 2147483647", 1 << 20},
-		"lists":        {ended(nil, append([]byte{9<<4 | 9}, bytes.Repeat([]byte{0x19}, 1<<20)...)), "a list of lists", 4 << 20},
-		"structs":      {ended(nil, bytes.Repeat([]byte{9<<4 | 12}, 1<<20)), "more than 20 structs", 4 << 20},
-		"more structs": {ended(nil, nest(0x1c)), "more than 20 structs", 4 << 20},
-		"maps":         {ended(nil, []byte{9<<4 | 11, 1}), "a map", 1 << 20},
-		"page":         {forged(2, format.Double, format.Zstd, pageOf(format.Plain, 2, math.MaxInt32, 1)), "a page of 2147483647 bytes", 1 << 20},
-		"values":       {forged(2, format.Double, 0, pageOf(format.Plain, math.MaxInt32, 1, 1)), "a page of 2147483647 values", 1 << 20},
-		"dictionary":   {forged(2, format.Double, 0, pageOf(format.PlainDictionary, math.MaxInt32, 1, 1)), "a page of 2147483647 values", 1 << 20},
-		"booleans":     {forged(2, format.Boolean, 0, pageOf(format.PlainDictionary, n, 1, 1)), "a dictionary of type BOOLEAN", 1 << 20},
+		"rows":    {forged(1<<62, format.Double, 0), "has more than 2000000 numbers", little},
+		"groups":  {ended([]byte{2<<4 | 9, 0xfc}, uvarints(math.MaxInt32)), "a list of 2147483647", little},
+		"lists":   {ended([]byte{9<<4 | 9}, bytes.Repeat([]byte{1<<4 | 9}, 1<<20)), "a list of lists", more},
+		"structs": {ended(nil, bytes.Repeat([]byte{9<<4 | 12}, 1<<20)), "more than 20 structs", more},
+		"structs in a list": {ended([]byte{4<<4 | 9, 1<<4 | 12}, bytes.Repeat([]byte{1<<4 | 12}, 1<<20)),
+			"more than 20 structs", more},
+		"maps": {ended(nil, []byte{9<<4 | 11, 1}), "a map", little},
+		"page": {forged(2, format.Double, format.Zstd, pageOf(format.Plain, 2, math.MaxInt32, 1)),
+			"a page of 2147483647 bytes", little},
+		"values": {forged(2, format.Double, 0, pageOf(format.Plain, math.MaxInt32, 1, 1)),
+			"a page of 2147483647 values", little},
+		"dictionary": {forged(2, format.Double, 0, pageOf(format.PlainDictionary, math.MaxInt32, 1, 1)),
+			"a page of 2147483647 values", little},
+		"dictionary of booleans": {forged(2, format.Boolean, 0, pageOf(format.PlainDictionary, n, 1, 1)),
+			"a dictionary of type BOOLEAN", little},
 		"run": {forged(int64(n), format.Double, 0, pageOf(format.PlainDictionary, 1, 8, make([]byte, 8)...),
 			pageOf(format.RLEDictionary, n, len(run), run...)), "", mostMemory},
-		"delta":  {forged(2, format.Int64, 0, pageOf(format.DeltaBinaryPacked, 2, 20, uvarints(128, 4, 1<<40, 0)...)), "a page of 2 values has 1099511627776", 1 << 20},
-		"blocks": {forged(2, format.Int64, 0, pageOf(format.DeltaBinaryPacked, 2, 20, uvarints(1<<40, 1, 2, 0)...)), "a page has blocks of 1099511627776", 1 << 20},
-		"bits":   {forged(2, format.Int64, 0, pageOf(format.DeltaBinaryPacked, 2, 20, uvarints(32, 1, 2, 0, 0, 200, 0)...)), "differences of 200 bits", 1 << 20},
-		"texts":  {forged(texts, format.ByteArray, 0, pageOf(format.DeltaByteArray, texts, len(long), long...)), "more than 268435456 bytes of text", mostMemory},
+		"run of booleans": {forged(2, format.Boolean, 0, pageOf(format.RLE, 2, 4, 4, 0, 0, 0, 255, 255, 255, 255)),
+			"a page ends before", little},
+		"delta":  {forged(2, format.Int64, 0, deltas(128, 4, 1<<40, 0)), "a page of 2 values has 1099511627776", little},
+		"blocks": {forged(2, format.Int64, 0, deltas(1<<40, 1, 2, 0)), "a page has blocks of 1099511627776", little},
+		"bits":   {forged(2, format.Int64, 0, deltas(32, 1, 2, 0, 0, 72, 0)), "a page has differences of 72 bits", little},
+		"texts": {forged(texts, format.ByteArray, 0, pageOf(format.DeltaByteArray, texts, len(long), long...)),
+			"more than 268435456 bytes of text", mostMemory},
 	}
 	for name, b := range bombs {
 		if used := allocated(func() {
-			if _, err := read(b.contents); (err == nil) != (b.want == "") || err != nil && !strings.Contains(err.Error(), b.want) {
+			_, err := read(b.contents)
+			if (err == nil) != (b.want == "") || err != nil && !strings.Contains(err.Error(), b.want) {
 				t.Errorf("%s: error %v, want %q", name, err, b.want)
 			}
 		}); used > b.most {
