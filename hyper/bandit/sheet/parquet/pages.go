@@ -127,7 +127,7 @@ func (p *page) values() int {
 // readDictionary reads the values of a dictionary.
 func (c *cells) readDictionary(p page) error {
 	h := p.DictionaryPageHeader.V
-	if h.Encoding != format.Plain && h.Encoding != format.PlainDictionary || c.Type.V == format.Boolean {
+	if h.Encoding != format.Plain && h.Encoding != oldDictionary || c.Type.V == format.Boolean {
 		return fmt.Errorf("a dictionary of type %v with the encoding %v cannot be read", c.Type.V, h.Encoding)
 	}
 	data, err := c.decompress(&c.dictionary, int(p.UncompressedPageSize), p.body)

@@ -219,7 +219,7 @@ func pageOf(e format.Encoding, values, size int, body ...byte) []byte {
 	h := &format.PageHeader{Type: format.DataPage, CompressedPageSize: int32(len(body)), UncompressedPageSize: int32(size),
 		DataPageHeader: thrift.New(format.DataPageHeader{NumValues: int32(values), Encoding: e,
 			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})}
-	if e == format.PlainDictionary { // of a dictionary here
+	if e == oldDictionary { // of a dictionary here
 		h.Type = format.DictionaryPage
 		h.DataPageHeader = thrift.Null[format.DataPageHeader]{}
 		h.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: int32(values), Encoding: e})
@@ -268,11 +268,11 @@ func TestBombs(t *testing.T) {
 			"a page of 2147483647 bytes", little},
 		"values": {forged(2, format.Double, 0, pageOf(format.Plain, math.MaxInt32, 1, 1)),
 			"a page of 2147483647 values", little},
-		"dictionary": {forged(2, format.Double, 0, pageOf(format.PlainDictionary, math.MaxInt32, 1, 1)),
+		"dictionary": {forged(2, format.Double, 0, pageOf(oldDictionary, math.MaxInt32, 1, 1)),
 			"a page of 2147483647 values", little},
-		"dictionary of booleans": {forged(2, format.Boolean, 0, pageOf(format.PlainDictionary, n, 1, 1)),
+		"dictionary of booleans": {forged(2, format.Boolean, 0, pageOf(oldDictionary, n, 1, 1)),
 			"a dictionary of type BOOLEAN", little},
-		"run": {forged(int64(n), format.Double, 0, pageOf(format.PlainDictionary, 1, 8, make([]byte, 8)...),
+		"run": {forged(int64(n), format.Double, 0, pageOf(oldDictionary, 1, 8, make([]byte, 8)...),
 			pageOf(format.RLEDictionary, n, len(run), run...)), "", mostMemory},
 		"run of booleans": {forged(2, format.Boolean, 0, pageOf(format.RLE, 2, 4, 4, 0, 0, 0, 255, 255, 255, 255)),
 			"a page ends before", little},

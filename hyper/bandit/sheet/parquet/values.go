@@ -14,6 +14,9 @@ import (
 // widths of numbers that they do not check in assembly. The formats are those of
 // https://github.com/apache/parquet-format/blob/master/Encodings.md
 
+// oldDictionary is the encoding PLAIN_DICTIONARY, which older files have, also in place of PLAIN for a dictionary.
+const oldDictionary format.Encoding = 2
+
 var errEnds = errors.New("a page ends before its last value")
 
 // source returns the values of a page that are not null, one after the other, as they are in a page without encoding
@@ -25,7 +28,7 @@ func sourceOf(e format.Encoding, t format.Type, data []byte, n int, dictionary [
 	switch e {
 	case format.Plain:
 		return plain(t, data), nil
-	case format.PlainDictionary, format.RLEDictionary:
+	case oldDictionary, format.RLEDictionary:
 		return chosen(data, dictionary)
 	case format.RLE:
 		if t == format.Boolean {
