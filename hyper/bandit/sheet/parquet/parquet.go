@@ -6,7 +6,10 @@
 //
 // A table must be flat: its columns are numbers, booleans or strings, which may use dictionaries. Numbers and booleans
 // become the text that a CSV file would have. A null becomes an empty cell, which package sheet reports as an error.
-// All sizes that a file declares are checked before they are used.
+// Pages may be compressed with Zstandard, Snappy, gzip, Brotli or LZ4_RAW.
+//
+// All sizes that a file declares are checked before they are used. A page may have at most 17 MB, all pages of a file
+// together 1 GB without compression, and all texts of a file 256 MB.
 package parquet
 
 import (

@@ -292,7 +292,7 @@ func TestBombs(t *testing.T) {
 			t.Errorf("%s, %d bytes: %d bytes of memory", name, len(b.contents), used)
 		}
 	}
-	for codec, bomb := range compressed(make([]byte, 200<<20)) {
+	for codec, bomb := range compressed(make([]byte, 64<<20)) {
 		used := allocated(func() {
 			_, err := read(forged(2, format.Double, codec, pageOf(format.Plain, 2, 16, bomb...)))
 			if err == nil || !strings.Contains(err.Error(), "cannot be read as Parquet: row group 0, column 1") {

@@ -9,9 +9,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// The decoders of this file read one value at a time, and check each before they read it. They hold no more memory than
-// a page and its number of values. The decoders of parquet-go need memory for all values that a page declares, and read
-// widths of numbers that they do not check in assembly. The formats are those of
+// The decoders of this file read one value at a time, and check each size before they use it. They hold no more memory
+// than a page and the number of its values need. The decoders of parquet-go are not used, because they allocate memory
+// for all values that a page declares, and read numbers of any declared width without a check. The formats are those of
 // https://github.com/apache/parquet-format/blob/master/Encodings.md
 
 // oldDictionary is the encoding PLAIN_DICTIONARY, which older files have, also in place of PLAIN for a dictionary.
