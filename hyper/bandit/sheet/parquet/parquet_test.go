@@ -13,6 +13,7 @@ import (
 
 	"github.com/janpfeifer/must"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -192,6 +193,12 @@ const mostMemory = 1 << 30
 
 // forged returns a file with one row group of two columns, and the given pages in each of them.
 func forged(rows int64, kind format.Type, codec format.CompressionCodec, pages ...[]byte) []byte {
+	return forgedWith(func(*format.FileMetaData) {}, rows, kind, codec, pages...)
+}
+
+// forgedWith returns a forged file with a changed footer.
+func forgedWith(change func(f *format.FileMetaData), rows int64, kind format.Type, codec format.CompressionCodec,
+	pages ...[]byte) []byte {
 	out := []byte("PAR1")
 	body := bytes.Join(pages, nil)
 	at := int64(len(out))
@@ -205,6 +212,7 @@ func forged(rows int64, kind format.Type, codec format.CompressionCodec, pages .
 		Encoding: thrift.Slice[format.Encoding]{}, PathInSchema: thrift.Slice[string]{"x"},
 		TotalCompressedSize: int64(len(body)), TotalUncompressedSize: int64(len(body)), DataPageOffset: at}}
 	f.RowGroups = thrift.Slice[format.RowGroup]{{NumRows: rows, Columns: thrift.Slice[format.ColumnChunk]{column, column}}}
+	change(f)
 	return append(out, ended(nil, must.M1(thrift.Marshal(new(thrift.CompactProtocol), f)))...)
 }
 
@@ -225,6 +233,51 @@ func pageOf(e format.Encoding, values, size int, body ...byte) []byte {
 		h.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: int32(values), Encoding: e})
 	}
 	return append(must.M1(thrift.Marshal(new(thrift.CompactProtocol), h)), body...)
+}
+
+// Damaged and unusual files are errors, which say what is wrong.
+func TestDamaged(t *testing.T) {
+	two := pageOf(format.Plain, 2, 16, make([]byte, 16)...)
+	with := func(change func(f *format.FileMetaData)) []byte { return forgedWith(change, 2, format.Double, 0, two) }
+	of := func(kind format.Type, pages ...[]byte) []byte { return forged(2, kind, 0, pages...) }
+	column := func(f *format.FileMetaData) *format.ColumnChunk { return &f.RowGroups[0].Columns[0] }
+	if s, err := read(of(format.Double, two)); err != nil || fmt.Sprint(s.Rows) != "[[0 0] [0 0]]" {
+		t.Fatal(s, err)
+	}
+	for want, contents := range map[string][]byte{
+		`column 1 ("x"): is in another file`: with(func(f *format.FileMetaData) { column(f).FilePath = "b" }),
+		`column 1 ("x"): it is encrypted`: with(func(f *format.FileMetaData) {
+			column(f).CryptoMetadata.Value = &format.EncryptionWithFooterKey{}
+		}),
+		"bytes from byte 1099511627776": with(func(f *format.FileMetaData) { column(f).MetaData.DataPageOffset = 1 << 40 }),
+		"should have -5 bytes":          with(func(f *format.FileMetaData) { column(f).MetaData.TotalCompressedSize = -5 }),
+		"ends after 0 of 2 rows":        with(func(f *format.FileMetaData) { column(f).MetaData.TotalCompressedSize = 0 }),
+		"declares 2 rows of 1 columns": with(func(f *format.FileMetaData) {
+			f.RowGroups[0].Columns = f.RowGroups[0].Columns[:1]
+		}),
+		"its schema of 3 elements is no tree": with(func(f *format.FileMetaData) { f.Schema[0].NumChildren.V = 5 }),
+		"its schema is empty":                 with(func(f *format.FileMetaData) { f.Schema = f.Schema[:0] }),
+		"a name of 5000 bytes":                with(func(f *format.FileMetaData) { f.Schema[1].Name = strings.Repeat("x", 5000) }),
+		"INT32, DATE: convert": with(func(f *format.FileMetaData) {
+			f.Schema[1].Type.V, f.Schema[1].ConvertedType = format.Int32, thrift.New(deprecated.Date)
+		}),
+		"nulls with the encoding BIT_PACKED": forgedWith(func(f *format.FileMetaData) {
+			f.Schema[1].RepetitionType.V = format.Optional
+		}, 2, format.Double, 0, bytes.Replace(two, []byte{byte(format.Plain), 0x15, 2 * byte(format.RLE)},
+			[]byte{byte(format.Plain), 0x15, 2 * byte(format.BitPacked)}, 1)),
+		"ends after 1 of 2 rows":            of(format.Double, pageOf(format.Plain, 1, 8, make([]byte, 8)...)),
+		"has more values than 2 rows":       of(format.Double, pageOf(format.Plain, 3, 24, make([]byte, 24)...)),
+		"a page ends before its last value": of(format.Double, pageOf(format.Plain, 2, 15, make([]byte, 15)...)),
+		"DOUBLE with the encoding DELTA":    of(format.Double, pageOf(format.DeltaBinaryPacked, 2, 1, 1)),
+		"value 3 of a dictionary of 0":      of(format.Double, pageOf(format.RLEDictionary, 2, 3, 2, 4, 3)),
+		"numbers of 33 bits":                of(format.Double, pageOf(format.RLEDictionary, 2, 3, 33, 4, 3)),
+		"a page declares 16 bytes, but":     of(format.Double, two[:len(two)-1]),
+		"compressed with LZO":               forged(2, format.Double, format.LZO, two),
+	} {
+		if s, err := read(contents); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, error %v, want %q", s, err, want)
+		}
+	}
 }
 
 // uvarints returns numbers as they are in an encoding.
@@ -272,6 +325,8 @@ func TestBombs(t *testing.T) {
 			"a page of 2147483647 values", little},
 		"dictionary of booleans": {forged(2, format.Boolean, 0, pageOf(oldDictionary, n, 1, 1)),
 			"a dictionary of type BOOLEAN", little},
+		"dictionaries": {forged(2, format.Int64, format.Zstd, bytes.Repeat(pageOf(oldDictionary, n, 8*n,
+			compressed(make([]byte, 8*n))[format.Zstd]...), 70)), "more than 1073741824 bytes without", mostMemory},
 		"run": {forged(int64(n), format.Double, 0, pageOf(oldDictionary, 1, 8, make([]byte, 8)...),
 			pageOf(format.RLEDictionary, n, len(run), run...)), "", mostMemory},
 		"run of booleans": {forged(2, format.Boolean, 0, pageOf(format.RLE, 2, 4, 4, 0, 0, 0, 255, 255, 255, 255)),
