@@ -255,9 +255,13 @@ func TestDamaged(t *testing.T) {
 		"declares 2 rows of 1 columns": with(func(f *format.FileMetaData) {
 			f.RowGroups[0].Columns = f.RowGroups[0].Columns[:1]
 		}),
-		"its schema of 3 elements is no tree": with(func(f *format.FileMetaData) { f.Schema[0].NumChildren.V = 5 }),
-		"its schema is empty":                 with(func(f *format.FileMetaData) { f.Schema = f.Schema[:0] }),
-		"a name of 5000 bytes":                with(func(f *format.FileMetaData) { f.Schema[1].Name = strings.Repeat("x", 5000) }),
+		"its schema of 3 elements is no tree": with(func(f *format.FileMetaData) {
+			f.Schema[0].NumChildren.V = 5
+		}),
+		"its schema is empty": with(func(f *format.FileMetaData) { f.Schema = f.Schema[:0] }),
+		"a name of 5000 bytes": with(func(f *format.FileMetaData) {
+			f.Schema[1].Name = strings.Repeat("x", 5000)
+		}),
 		"INT32, DATE: convert": with(func(f *format.FileMetaData) {
 			f.Schema[1].Type.V, f.Schema[1].ConvertedType = format.Int32, thrift.New(deprecated.Date)
 		}),
