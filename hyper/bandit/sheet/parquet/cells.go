@@ -1,133 +1,122 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 )
 
 // isCell returns an error unless a column holds numbers, booleans or strings.
-func isCell(c *schema.Column) error {
-	if c.MaxRepetitionLevel() > 0 || c.MaxDefinitionLevel() > 1 || len(c.ColumnPath()) != 1 {
+func (c column) isCell() error {
+	if c.around.around != nil || c.Repetition != format.Required && c.Repetition != format.Optional {
 		return errors.New("is nested or a list: make a separate column for each of its values")
 	}
-	ok := false
-	switch c.LogicalType().(type) {
-	case nil, schema.NoLogicalType, schema.UnknownLogicalType:
-		ok = c.PhysicalType() != parquet.Types.Int96 && c.PhysicalType() != parquet.Types.FixedLenByteArray
-	case schema.StringLogicalType, schema.EnumLogicalType:
-		ok = c.PhysicalType() == parquet.Types.ByteArray
-	case schema.IntLogicalType:
-		ok = c.PhysicalType() == parquet.Types.Int32 || c.PhysicalType() == parquet.Types.Int64
-	}
-	if !ok {
-		return fmt.Errorf("has values of type %v, %v: convert it to numbers, booleans or strings, or remove it",
-			c.PhysicalType(), c.LogicalType())
-	}
-	return nil
-}
-
-// readChunk reads the cells of a column in the rows of a row group.
-func readChunk(g *file.RowGroupReader, column int, rows [][]string) error {
-	chunk, err := g.Column(column)
-	if err != nil {
-		return err
-	}
-	defer chunk.Close()
-	to := target{rows, column, chunk.Descriptor().MaxDefinitionLevel() > 0}
-	switch r := chunk.(type) {
-	case *file.BooleanColumnChunkReader:
-		return readCells(r, to, func(x bool) (string, error) { return strconv.FormatBool(x), nil })
-	case *file.Int32ColumnChunkReader:
-		if isUnsigned(chunk.Descriptor()) {
-			return readCells(r, to, func(x int32) (string, error) { return strconv.FormatUint(uint64(uint32(x)), 10), nil })
+	isInt, isBytes := c.Type.V == format.Int32 || c.Type.V == format.Int64, c.Type.V == format.ByteArray
+	ok := c.Type.V == format.Boolean || isInt || width(c.Type.V) > 0 || isBytes
+	logical := c.Logical.String()
+	switch c.Logical.Value.(type) {
+	case nil:
+		if c.Converted.Valid {
+			logical = convertedName(c.Converted.V)
+			switch k := c.Converted.V; {
+			case k == deprecated.UTF8 || k == deprecated.Enum:
+				ok = isBytes
+			case k >= deprecated.Uint8 && k <= deprecated.Int64:
+				ok = isInt
+			default:
+				ok = false
+			}
 		}
-		return readCells(r, to, func(x int32) (string, error) { return strconv.FormatInt(int64(x), 10), nil })
-	case *file.Int64ColumnChunkReader:
-		if isUnsigned(chunk.Descriptor()) {
-			return readCells(r, to, func(x int64) (string, error) { return strconv.FormatUint(uint64(x), 10), nil })
-		}
-		return readCells(r, to, func(x int64) (string, error) { return strconv.FormatInt(x, 10), nil })
-	case *file.Float32ColumnChunkReader:
-		return readCells(r, to, func(x float32) (string, error) { return float(float64(x)) })
-	case *file.Float64ColumnChunkReader:
-		return readCells(r, to, float)
-	case *file.ByteArrayColumnChunkReader:
-		return readCells(r, to, (&texts{map[string]string{}}).text)
+	case *format.StringType, *format.EnumType:
+		ok = isBytes
+	case *format.IntType:
+		ok = isInt
+	default:
+		ok = false
 	}
-	return fmt.Errorf("has values of type %v", chunk.Type())
+	if ok {
+		return nil
+	}
+	if logical != "" {
+		logical = ", " + logical
+	}
+	return fmt.Errorf("has values of type %v%s: convert it to numbers, booleans or strings, or remove it", c.Type.V,
+		logical)
 }
 
-func isUnsigned(c *schema.Column) bool {
-	t, ok := c.LogicalType().(schema.IntLogicalType)
-	return ok && !t.IsSigned()
+// convertedName returns the name of a logical type in an older file.
+func convertedName(k deprecated.ConvertedType) string {
+	names := []string{"UTF8", "MAP", "MAP_KEY_VALUE", "LIST", "ENUM", "DECIMAL", "DATE", "TIME_MILLIS", "TIME_MICROS",
+		"TIMESTAMP_MILLIS", "TIMESTAMP_MICROS", "UINT_8", "UINT_16", "UINT_32", "UINT_64", "INT_8", "INT_16", "INT_32",
+		"INT_64", "JSON", "BSON", "INTERVAL"}
+	if k < 0 || int(k) >= len(names) {
+		return fmt.Sprint("type ", int(k))
+	}
+	return names[k]
 }
 
-func float(x float64) (string, error) { return strconv.FormatFloat(x, 'g', -1, 64), nil }
+func (c column) isOptional() bool { return c.Repetition == format.Optional }
 
-// texts converts the values of a column of strings. It keeps equal values only once.
-type texts struct{ known map[string]string }
-
-func (t *texts) text(x parquet.ByteArray) (string, error) {
-	if s, ok := t.known[string(x)]; ok {
-		return s, nil
+func (c column) isUnsigned() bool {
+	if t, ok := c.Logical.Value.(*format.IntType); ok {
+		return !t.IsSigned
 	}
+	k := c.Converted.V
+	return c.Logical.Value == nil && c.Converted.Valid && k >= deprecated.Uint8 && k <= deprecated.Uint64
+}
+
+// textOf returns a function that converts the values of a chunk to text.
+func (t *table) textOf(c column) func(value []byte) (string, error) {
+	number := func(text func(value []byte) string) func(value []byte) (string, error) {
+		return func(value []byte) (string, error) { return text(value), nil }
+	}
+	little := binary.LittleEndian
+	switch kind, unsigned := c.Type.V, c.isUnsigned(); {
+	case kind == format.Boolean:
+		return number(func(x []byte) string { return strconv.FormatBool(x[0] != 0) })
+	case kind == format.Int32 && unsigned:
+		return number(func(x []byte) string { return strconv.FormatUint(uint64(little.Uint32(x)), 10) })
+	case kind == format.Int32:
+		return number(func(x []byte) string { return strconv.FormatInt(int64(int32(little.Uint32(x))), 10) })
+	case kind == format.Int64 && unsigned:
+		return number(func(x []byte) string { return strconv.FormatUint(little.Uint64(x), 10) })
+	case kind == format.Int64:
+		return number(func(x []byte) string { return strconv.FormatInt(int64(little.Uint64(x)), 10) })
+	case kind == format.Float:
+		return number(func(x []byte) string { return float(float64(math.Float32frombits(little.Uint32(x)))) })
+	case kind == format.Double:
+		return number(func(x []byte) string { return float(math.Float64frombits(little.Uint64(x))) })
+	}
+	known := map[string]string{}
+	return func(x []byte) (string, error) { return t.text(known, x) }
+}
+
+func float(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// text converts a string. It keeps equal strings only once.
+func (t *table) text(known map[string]string, x []byte) (string, error) {
 	if len(x) > mostCell {
 		return "", fmt.Errorf("a cell of %d bytes, but at most %d are allowed", len(x), mostCell)
+	}
+	if s, ok := known[string(x)]; ok {
+		return s, nil
 	}
 	if !utf8.Valid(x) {
 		return "", fmt.Errorf("a cell that is not text, %.20q", string(x))
 	}
+	if t.texts += int64(len(x)); t.texts > sheet.MostBytes {
+		return "", fmt.Errorf("the cells of the file have more than %d bytes of text: use fewer rows or columns",
+			sheet.MostBytes)
+	}
 	s := string(x)
-	t.known[s] = s
+	known[s] = s
 	return s, nil
-}
-
-// target is the destination for the cells of a column.
-type target struct {
-	rows   [][]string
-	column int
-	nulls  bool // whether the column may have nulls
-}
-
-// chunkReader reads the values of a type T that are not null, one after the other.
-type chunkReader[T any] interface {
-	ReadBatch(size int64, values []T, definitions, repetitions []int16) (total int64, read int, err error)
-}
-
-// readCells reads exactly one cell for each row. A null becomes an empty cell.
-func readCells[T any](r chunkReader[T], to target, text func(T) (string, error)) error {
-	values, definitions := make([]T, mostRead), make([]int16, mostRead)
-	if !to.nulls {
-		definitions = nil
-	}
-	for at := 0; at < len(to.rows); {
-		n, read, err := r.ReadBatch(int64(min(mostRead, len(to.rows)-at)), values, definitions, nil)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return fmt.Errorf("ends after %d of %d rows", at, len(to.rows))
-		}
-		next := 0
-		for i := range int(n) {
-			if to.nulls && definitions[i] == 0 {
-				continue
-			}
-			if next == read {
-				return fmt.Errorf("has %d values for %d rows", read, n)
-			}
-			if to.rows[at+i][to.column], err = text(values[next]); err != nil {
-				return err
-			}
-			next++
-		}
-		at += int(n)
-	}
-	return nil
 }
