@@ -95,7 +95,7 @@ func simulated(x lab.Experiment, regret func(call, entry int) float64) lab.Simul
 func TestClaimsJudge(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range beyond.Order {
-		for _, claim := range beyond.Known[name].Claims {
+		for _, claim := range beyond.Claims[name] {
 			if seen[claim.Name] {
 				t.Errorf("two claims are named %s", claim.Name)
 			}

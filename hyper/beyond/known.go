@@ -11,6 +11,14 @@ const Name = "beyond"
 // Order lists the names of the experiments, and Known has the experiments by name.
 var Order, Known = byName(LinearBandit, UnknownAction, TestbedBandit, QuadraticBandit)
 
+// Claims maps the names of the experiments to the claims about them.
+var Claims = map[string][]lab.Claim{
+	LinearBandit.Name:    linearClaims(),
+	UnknownAction.Name:   unknownActionClaims,
+	TestbedBandit.Name:   testbedClaims(),
+	QuadraticBandit.Name: quadraticClaims(),
+}
+
 func byName(all ...lab.Experiment) (order []string, known map[string]lab.Experiment) {
 	known = map[string]lab.Experiment{}
 	for _, x := range all {

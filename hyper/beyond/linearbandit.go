@@ -23,7 +23,6 @@ var LinearBandit = lab.Experiment{
 	Quick:   lab.Size{Periods: 300, Runs: 20},
 	Full:    lab.Size{Periods: 1000, Runs: 200, Sets: wide},
 	Failure: 0.5,
-	Claims:  linearClaims(),
 }
 
 // wide selects the largest bandit of figure 2.

@@ -30,7 +30,6 @@ var QuadraticBandit = lab.Experiment{
 	Quick:   lab.Size{Periods: 500, Runs: 4, Sets: fewFeatures},
 	Full:    lab.Size{Periods: 10_000, Runs: 10},
 	Failure: 0.1,
-	Claims:  quadraticClaims(),
 }
 
 // quadraticClaims returns the claims that the figure of Ensemble++ supports, with its settings.
@@ -55,7 +54,7 @@ func quadraticClaims() []lab.Claim {
 					f = lab.Within(what, slope, above, below, period, runs)
 				}
 				f.Kind = "late slope in periods"
-				return f, size.Enough(runs)
+				return f, lab.EnoughRuns(size, runs)
 			}}
 	}
 	less := func(name, other string) lab.Claim {

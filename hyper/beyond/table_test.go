@@ -81,5 +81,6 @@ func piece(t *testing.T, x lab.Experiment, agents []string, path string, sets ..
 	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, Workers: 1}
 	must.M1(lab.Run(t.Context(), spec, beyond.Known, o))
 	must.M(os.MkdirAll(filepath.Dir(path), 0o755))
-	must.M(lab.Export(o.Dir, path, beyond.Known))
+	h, rows := must.M2(lab.Complete(o.Dir, beyond.Known))
+	must.M(lab.WriteResults(path, h, rows, false))
 }

@@ -37,7 +37,6 @@ var TestbedBandit = lab.Experiment{
 	Quick:   lab.Size{Periods: 500, Runs: 4, Sets: fewFeatures},
 	Full:    lab.Size{Periods: 10_000, Runs: 10},
 	Failure: 0.1,
-	Claims:  testbedClaims(),
 }
 
 // fewFeatures selects a small bandit.

@@ -1,14 +1,9 @@
 package lab
 
 import (
-	"fmt"
 	"time"
 
-	. "github.com/gomlx/gomlx/core/graph"
-
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
-	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 )
 
 // Calibration is the time and memory that a batch of runs of one entry took on this machine.
@@ -35,39 +30,13 @@ func Calibrate(spec Spec, entry, runs int, name string, length time.Duration) (C
 		return Calibration{}, err
 	}
 	defer clock.Close()
-	c := Calibration{Runs: runs, Call: clock.Call, Operations: clock.program.agent.Computation(),
-		Compile: time.Since(begin).Seconds(), Peak: peakMemory()}
-	forgetPeak()
+	_, agent := spec.Entries[entry].Setting.Build(spec.Periods)
+	c := Calibration{Runs: runs, Call: clock.Call, Operations: agent.Computation(),
+		Compile: time.Since(begin).Seconds(), Peak: process.PeakMemory()}
+	process.ForgetPeak()
 	begin = time.Now()
 	c.Period, _, err = clock.Time(length)
-	c.Total, c.Running = time.Since(begin).Seconds(), peakMemory()
+	c.Total, c.Running = time.Since(begin).Seconds(), process.PeakMemory()
 	c.Peak = max(c.Peak, c.Running)
 	return c, err
-}
-
-// StateBytes returns the number of bytes that one run of an entry carries from period to period, if the run has the
-// given number of periods. A run needs at least this much memory, and twice as much while it advances. StateBytes reads
-// the sizes from the graph; it computes nothing.
-func StateBytes(e Entry, periods int) (bytes int64, err error) {
-	b, err := backend.Open(backend.Go)
-	if err != nil {
-		return 0, err
-	}
-	world, agent := e.Setting.Build(periods)
-	p := &program{world: world, problem: world.Problem(), agent: agent, inputs: sortedKeys(e.Setting.numbers(periods))}
-	defer func() {
-		if r := recover(); r != nil { // GoMLX reports a fault in a graph by a panic
-			err = fmt.Errorf("agent %s: %v", e.Agent, r)
-		}
-	}()
-	g := NewGraph(b, "size")
-	defer g.Finalize()
-	args := []*Node{Parameter(g, "seeds", shapes.Make(dtypes.Uint64, 1))}
-	for _, name := range p.inputs {
-		args = append(args, Parameter(g, name, shapes.Make(dtypes.Float32, 1)))
-	}
-	for _, n := range p.buildInit(args) {
-		bytes += n.Shape().ByteSize()
-	}
-	return bytes, nil
 }

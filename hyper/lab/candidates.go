@@ -138,10 +138,8 @@ func (t Tuning) candidate(x Experiment, values map[string]string) (candidate, er
 			t.Sets, len(spec.Entries))
 	}
 	c := candidate{values: values, entry: spec.Entries[0]}
-	for _, key := range choicesFirst(c.entry.Setting, slices.Sorted(maps.Keys(values))) {
-		if err := Set(c.entry.Setting, key, values[key]); err != nil {
-			return c, err
-		}
+	if err := SetAll(c.entry.Setting, values); err != nil {
+		return c, err
 	}
 	return c, c.entry.Setting.Validate()
 }

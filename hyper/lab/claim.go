@@ -71,7 +71,7 @@ type Finding struct {
 	// not shrink as 1/sqrt(runs).
 	Discrete bool `json:"-"`
 
-	wide widening // the widening of the interval
+	judged Estimate // the estimate that was judged
 	// alone holds the verdict and the p-value before Holm's correction, and the factor that multiplied the p-value. All
 	// are zero without a correction.
 	alone struct {
@@ -85,7 +85,7 @@ type Finding struct {
 // the bound, Refuted if the whole interval is above it, and otherwise Undecided.
 func Below(statistic string, e Estimate, bound float64, periods, runs int) Finding {
 	f := Finding{Statistic: statistic, Estimate: e.Value, Lower: e.Lower, Upper: e.Upper, Bound: bound,
-		P: Float(e.PValue(bound)), Periods: periods, Runs: runs, Verdict: Undecided, wide: e.student.wide}
+		P: Float(e.PValue(bound)), Periods: periods, Runs: runs, Verdict: Undecided, judged: e}
 	switch {
 	case float64(e.Upper) < bound:
 		f.Verdict = Reproduced
@@ -201,7 +201,7 @@ func (f Finding) RunsToDecideAmong() (runs float64, ok bool) {
 
 // shorter returns the number of runs that multiplies the length of the interval by 1/shrink.
 func (f Finding) shorter(shrink float64) float64 {
-	now, factor := float64(f.Runs), f.wide.factor
+	now, factor := float64(f.Runs), f.judged.Widening
 	runs := now * shrink * shrink
 	for range 20 { // iterates to a fixed point, because the factor depends on the number of runs
 		runs = now * math.Pow(shrink*factor(runs)/factor(now), 2)

@@ -33,7 +33,7 @@ func Compare(h Header, rows []Row, failure float64) ([]Standing, error) {
 		s := Standing{Agent: e.Agent, Settings: Values(e.Setting), Period: last, Runs: len(regret),
 			Diverged: diverged}
 		s.Mean = MeanRegret(regret)
-		s.Median, s.Failed = median(regret), share(runs.failed(failure), len(regret))
+		s.Median, s.Failed = Median(regret), Share(runs.failed(failure), len(regret))
 		if i > 0 {
 			s.Difference, s.Pairs = differenceFrom(rows, i, 0)
 		}

@@ -65,7 +65,7 @@ func (c Comparison) Judge(simulate Simulator, size Size) (Finding, error) {
 		f = Within(what, d.Ratio, c.Above, c.Below, d.Period, d.Pairs)
 	}
 	f.Kind, f.Diverged, f.Share = kind, d.Diverged, &d.Share
-	return f, size.Enough(f.Runs)
+	return f, EnoughRuns(size, f.Runs)
 }
 
 // difference returns the difference between the two sides, and describes its statistic in words.
@@ -78,4 +78,14 @@ func (c Comparison) difference(rows []Row) (d Difference, what, kind string, err
 	d, err = PairedDifference(rows, 0, 1)
 	what = fmt.Sprintf("cumulative regret of %v divided by cumulative regret of %v at period %d", c.A, c.B, d.Period)
 	return d, what, "ratio of regret", err
+}
+
+// EnoughRuns returns nil if a finding has at least as many runs, or pairs of runs, as the size requests, and otherwise
+// ErrNotInStudy. A study may have enough runs for each side of a comparison, but too few with the same seeds.
+func EnoughRuns(size Size, runs int) error {
+	if runs >= size.Runs {
+		return nil
+	}
+	return fmt.Errorf("%w: the comparison needs %d runs with the same seeds on all sides; the study has %d",
+		ErrNotInStudy, size.Runs, runs)
 }

@@ -1,8 +1,10 @@
 package lab_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -54,5 +56,16 @@ func TestComparisonJudges(t *testing.T) {
 	}
 	if _, err := (lab.Comparison{A: a, B: b, Below: 1}).Judge(simulate, lab.Size{Periods: 2, Runs: 21}); err == nil {
 		t.Error("20 runs are enough for a size of 21")
+	}
+}
+
+// Two sides may each have enough runs, but share too few seeds.
+func TestEnoughRuns(t *testing.T) {
+	size := lab.Size{Periods: 10, Runs: 5}
+	if err := lab.EnoughRuns(size, 5); err != nil {
+		t.Error(err)
+	}
+	if err := lab.EnoughRuns(size, 4); !errors.Is(err, lab.ErrNotInStudy) || !strings.Contains(err.Error(), "comparison needs 5 runs") {
+		t.Errorf("got %v", err)
 	}
 }

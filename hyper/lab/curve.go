@@ -28,7 +28,7 @@ func Curves(h Header, rows []Row) []Curve {
 	for i, e := range h.Spec.Entries {
 		runs := historyOf(rows, i)
 		seeds, periods := common(runs)
-		c := Curve{Agent: e.Agent, Settings: Values(e.Setting), Usual: e.Setting.usual, Periods: periods,
+		c := Curve{Agent: e.Agent, Settings: Values(e.Setting), Usual: e.Setting.Usual(), Periods: periods,
 			Runs: len(seeds)}
 		for _, period := range periods {
 			regret := runs.at(period, seeds)
@@ -36,9 +36,9 @@ func Curves(h Header, rows []Row) []Curve {
 			c.Mean = append(c.Mean, float64(mean.Value))
 			c.MeanLower = append(c.MeanLower, float64(mean.Lower))
 			c.MeanUpper = append(c.MeanUpper, float64(mean.Upper))
-			c.Median = append(c.Median, quantile(regret, 0.5))
-			c.Lower = append(c.Lower, quantile(regret, 0.25))
-			c.Upper = append(c.Upper, quantile(regret, 0.75))
+			c.Median = append(c.Median, Quantile(regret, 0.5))
+			c.Lower = append(c.Lower, Quantile(regret, 0.25))
+			c.Upper = append(c.Upper, Quantile(regret, 0.75))
 			c.Diverged, c.final = runs.diverged(period, seeds), mean
 		}
 		out[i] = c

@@ -26,7 +26,6 @@ type Experiment struct {
 	Tuned       []Tuned  // results of searches, for keys that a Spec is not given; they replace the agents' defaults
 	Quick, Full Size
 	Failure     float64 // a run fails if its regret per period, late in the run, is above this number
-	Claims      []Claim
 	// Target returns the average regret per period, over runs of the Full size, below which a setting performs well. It
 	// is nil if the experiment has no target.
 	Target func(*Setting) float64

@@ -17,20 +17,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
-// Export writes the results of a folder to a file as a piece of a study: gzipped lines of the same format. The piece
-// has the rows at the last period and at eight periods for each factor of ten, from 10 on. These periods do not depend
-// on the last period, so that pieces of different lengths can be compared. Regrets are rounded to thousandths. The
-// results must be complete, see [Complete]. Export refuses to replace a file in the same cases as [WriteResults].
-func Export(dir, path string, known map[string]Experiment, sets ...string) error {
-	h, rows, err := Complete(dir, known, sets...)
-	if err != nil {
-		return err
-	}
-	return WriteResults(path, h, rows, false)
-}
-
 // Complete reads the results of a folder. All runs must have ended. If there are sets, Complete returns the part of the
-// results that has these settings, see [Experiment.Part]. It is an error if no agent has a key of the sets, or if the
+// results that has these settings, see [Select]. It is an error if no agent has a key of the sets, or if the
 // part has no agent.
 func Complete(dir string, known map[string]Experiment, sets ...string) (Header, []Row, error) {
 	h, rows, err := ReadResults(dir, known)
@@ -49,7 +37,7 @@ func Complete(dir string, known map[string]Experiment, sets ...string) (Header, 
 	if err := haveKeys(h, sets); err != nil {
 		return h, nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	if h, rows = known[h.Spec.Experiment].Part(h, rows, sets...); len(h.Spec.Entries) == 0 {
+	if h, rows = Select(known[h.Spec.Experiment], h, rows, sets...); len(h.Spec.Entries) == 0 {
 		return h, nil, fmt.Errorf("%s has no agent with %s", dir, strings.Join(sets, " "))
 	}
 	return h, rows, nil
@@ -59,7 +47,9 @@ func Complete(dir string, known map[string]Experiment, sets ...string) (Header, 
 func haveKeys(h Header, sets []string) error {
 	var keys []string
 	for _, e := range h.Spec.Entries {
-		keys = append(keys, keyNames(e.Setting)...)
+		for _, k := range Keys(e.Setting) {
+			keys = append(keys, k.Name)
+		}
 	}
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
@@ -138,11 +128,9 @@ func mayWrite(path string, text []byte, replace bool) error {
 // periods between these.
 func thinned(periods int) []int {
 	var out []int
-	x := 1.0
-	for i := 0; int(x) < periods; i, x = i+1, x*scheduleRatio {
-		if x >= 10 && i%2 == 0 {
-			out = append(out, int(x))
-		}
+	all := Schedule(periods)
+	for i := slices.Index(all, 10); i >= 0 && i < len(all)-1; i += 2 {
+		out = append(out, all[i])
 	}
 	return append(out, periods)
 }

@@ -12,11 +12,20 @@ import (
 	"testing"
 )
 
+// exportTo writes the part of results that has some settings to a file.
+func exportTo(dir, file string, sets ...string) error {
+	h, rows, err := Complete(dir, toysKnown, sets...)
+	if err != nil {
+		return err
+	}
+	return WriteResults(file, h, rows, false)
+}
+
 // export writes results of toys as a piece of a study.
 func export(t *testing.T, dir string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "piece.jsonl.gz")
-	if err := Export(dir, file, knownToys); err != nil {
+	if err := exportTo(dir, file); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -24,24 +33,24 @@ func export(t *testing.T, dir string) string {
 
 // A part of results is a piece with the same rows. A part that does not exist is an error.
 func TestPartOfResults(t *testing.T) {
-	dir, file := writeToys(t, []int{2, 3}, 3, 100, 10, linearToys), filepath.Join(t.TempDir(), "part.jsonl.gz")
-	if err := Export(dir, file, knownToys, "arms=3"); err != nil {
+	dir, file := toysWrite(t, []int{2, 3}, 3, 100, 10, toysLinear), filepath.Join(t.TempDir(), "part.jsonl.gz")
+	if err := exportTo(dir, file, "arms=3"); err != nil {
 		t.Fatal(err)
 	}
-	h, rows, err := ReadStudy(knownToys, file)
+	h, rows, err := ReadStudy(toysKnown, file)
 	if err != nil || len(h.Spec.Entries) != 1 || Values(h.Spec.Entries[0].Setting)["arms"] != 3 {
 		t.Fatalf("%+v, %v", h.Spec, err)
 	}
-	whole, all, err := ReadStudy(knownToys, export(t, dir))
+	whole, all, err := ReadStudy(toysKnown, export(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, want := knownToys[h.Spec.Experiment].Part(whole, all, "arms=3"); !slices.Equal(rows, want) {
+	if _, want := Select(toysKnown[h.Spec.Experiment], whole, all, "arms=3"); !slices.Equal(rows, want) {
 		t.Errorf("rows %v, want %v", rows, want)
 	}
 	for set, want := range map[string]string{"arms=4": "no agent with arms=4",
 		"arm=3": `no agent has a key "arm" (did you mean "arms"?); the keys are arms, delay`} {
-		if err := Export(dir, file, knownToys, set); err == nil || !strings.Contains(err.Error(), want) {
+		if err := exportTo(dir, file, set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
@@ -49,11 +58,11 @@ func TestPartOfResults(t *testing.T) {
 
 // Results replace another file only if the bytes are the same or on request. They never replace a run's own file.
 func TestResultsReplaceNothing(t *testing.T) {
-	h, rows, err := Complete(writeToys(t, []int{2}, 2, 20, 1, linearToys), knownToys)
+	h, rows, err := Complete(toysWrite(t, []int{2}, 2, 20, 1, toysLinear), toysKnown)
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, own := t.TempDir(), filepath.Join(writeToys(t, []int{3}, 2, 20, 1, linearToys), ResultsFile)
+	folder, own := t.TempDir(), filepath.Join(toysWrite(t, []int{3}, 2, 20, 1, toysLinear), ResultsFile)
 	other := filepath.Join(folder, "other.jsonl")
 	if err := WriteResults(other, h, rows[:1], false); err != nil {
 		t.Fatal(err)
@@ -109,9 +118,9 @@ func TestPiecesShareTheirPeriods(t *testing.T) {
 // Entries that were exported after 2,000 and 5,000 periods are compared at their last common period, also by the least
 // computation.
 func TestPiecesOfDifferentLengths(t *testing.T) {
-	short := writeToys(t, []int{2}, 3, 2000, 10, linearToys)
-	long := writeToys(t, []int{3}, 3, 5000, 10, linearToys)
-	h, rows, err := ReadStudy(knownToys, export(t, short), export(t, long))
+	short := toysWrite(t, []int{2}, 3, 2000, 10, toysLinear)
+	long := toysWrite(t, []int{3}, 3, 5000, 10, toysLinear)
+	h, rows, err := ReadStudy(toysKnown, export(t, short), export(t, long))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,23 +128,23 @@ func TestPiecesOfDifferentLengths(t *testing.T) {
 	if err != nil || d.Period != 1778 || d.Pairs != 3 {
 		t.Fatalf("got %+v, %v, want 3 pairs at period 1778", d, err)
 	}
-	near(t, "difference", float64(d.Mean.Value), 1778) // 3 minus 2 arms per period
+	toysNear(t, "difference", float64(d.Mean.Value), 1778) // 3 minus 2 arms per period
 	l, err := LeastComputation(h, rows, []int{1, 0}, func(*Setting) float64 { return 4 })
 	if err != nil || l.Entry != 0 {
 		t.Fatalf("got %+v, %v", l, err)
 	}
-	near(t, "average regret", float64(l.Average.Value), 2.11) // 2 arms and the mean of seeds 10 to 12, in hundredths
+	toysNear(t, "average regret", float64(l.Average.Value), 2.11) // 2 arms and the mean of seeds 10 to 12, in hundredths
 }
 
 // Pieces that share no period, as some old pieces do, are refused with the reason, without a panic.
 func TestPiecesWithoutACommonPeriod(t *testing.T) {
-	rows := rowsOf(0, []float64{10}, []float64{12})
-	for _, r := range rowsOf(1, []float64{10}, []float64{12}) {
+	rows := toysRows(0, []float64{10}, []float64{12})
+	for _, r := range toysRows(1, []float64{10}, []float64{12}) {
 		r.Period = 11
 		rows = append(rows, r)
 	}
 	_, err1 := PairedDifference(rows, 0, 1)
-	_, err2 := LeastComputation(toyHeader(2), rows, []int{0, 1}, toyTarget)
+	_, err2 := LeastComputation(toysHeader(2), rows, []int{0, 1}, toyTarget)
 	_, err3 := PairedContrast(rows, 0, 1, 0, 1)
 	for _, err := range []error{err1, err2, err3} {
 		if !errors.Is(err, ErrNoRows) || !strings.Contains(err.Error(), "2 common seeds, but no period") {
@@ -147,15 +156,15 @@ func TestPiecesWithoutACommonPeriod(t *testing.T) {
 // A piece and the folder it came from agree, in both orders, although a piece is rounded. Other regrets contradict.
 func TestPieceAgreesWithItsFolder(t *testing.T) {
 	third := func(int, uint64) float64 { return 1. / 3 }
-	folder := writeToys(t, []int{2}, 2, 100, 1, third)
+	folder := toysWrite(t, []int{2}, 2, 100, 1, third)
 	piece := export(t, folder)
 	for _, paths := range [][]string{{folder, piece}, {piece, folder}, {piece, piece}} {
-		if _, rows, err := ReadStudy(knownToys, paths...); err != nil || len(rows) == 0 {
+		if _, rows, err := ReadStudy(toysKnown, paths...); err != nil || len(rows) == 0 {
 			t.Errorf("%v: %v", paths, err)
 		}
 	}
-	other := writeToys(t, []int{2}, 2, 100, 1, func(int, uint64) float64 { return 1./3 + 1e-4 })
-	if _, _, err := ReadStudy(knownToys, piece, other); err == nil ||
+	other := toysWrite(t, []int{2}, 2, 100, 1, func(int, uint64) float64 { return 1./3 + 1e-4 })
+	if _, _, err := ReadStudy(toysKnown, piece, other); err == nil ||
 		!strings.Contains(err.Error(), "in an earlier piece") {
 		t.Errorf("regrets that differ by 0.01 at period 100: %v", err)
 	}
@@ -167,17 +176,17 @@ func TestPieceAgreesWithItsFolder(t *testing.T) {
 
 // Results of a run that has not reached its first row are not a study.
 func TestStudyWithoutRows(t *testing.T) {
-	dir := writeToys(t, []int{2}, 0, 100, 1, linearToys)
-	_, _, err := ReadStudy(knownToys, dir)
+	dir := toysWrite(t, []int{2}, 0, 100, 1, toysLinear)
+	_, _, err := ReadStudy(toysKnown, dir)
 	if err == nil || !strings.Contains(fmt.Sprint(err), "runs must be at least 1") {
 		t.Errorf("a header of no runs: %v", err)
 	}
-	dir = writeToys(t, nil, 1, 100, 1, linearToys)
-	if _, _, err = ReadStudy(knownToys, dir); err == nil {
+	dir = toysWrite(t, nil, 1, 100, 1, toysLinear)
+	if _, _, err = ReadStudy(toysKnown, dir); err == nil {
 		t.Error("a header of no entries was read")
 	}
-	header := cutToHeader(t, writeToys(t, []int{2}, 2, 100, 1, linearToys))
-	if _, _, err = ReadStudy(knownToys, header); !errors.Is(err, ErrNoRows) ||
+	header := cutToHeader(t, toysWrite(t, []int{2}, 2, 100, 1, toysLinear))
+	if _, _, err = ReadStudy(toysKnown, header); !errors.Is(err, ErrNoRows) ||
 		!strings.Contains(err.Error(), "hyper resume") {
 		t.Errorf("a header alone: %v", err)
 	}

@@ -2,25 +2,6 @@ package lab
 
 import "slices"
 
-// Job is work that one worker does without interruption: some runs of one shape, for the same number of periods.
-type Job struct {
-	Shape int // index of the shape's calibration
-	Runs  int
-}
-
-// Jobs returns the batches of a Spec, in order, and shapes: the index of the first entry of each shape. The Shape of a
-// Job is an index of shapes.
-func Jobs(spec Spec, batchRuns int) (jobs []Job, shapes []int) {
-	p := newPlan(spec, batchRuns)
-	for s := range p.shapes {
-		shapes = append(shapes, slices.Index(p.shapeOf, s))
-	}
-	for _, b := range p.batches {
-		jobs = append(jobs, Job{Shape: b.shape, Runs: len(b.lanes)})
-	}
-	return jobs, shapes
-}
-
 // Makespan returns the time in seconds that workers need for jobs. The workers take the jobs in order, each as soon as
 // it is idle. If alone is true, each worker compiles for itself, as processes do. A worker is ready after startup
 // seconds.

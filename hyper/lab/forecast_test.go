@@ -22,7 +22,7 @@ func TestMakespan(t *testing.T) {
 		"two workers that share a compilation": {[]Job{two, two}, 2, false, 0, 13},
 		"two shapes":                           {[]Job{two, {1, 1}, {1, 2}}, 1, true, 0, 3 + 10 + 5 + 1 + 2},
 	} {
-		near(t, name, Makespan(c.jobs, shapes, 10, c.workers, c.alone, c.startup), c.want)
+		toysNear(t, name, Makespan(c.jobs, shapes, 10, c.workers, c.alone, c.startup), c.want)
 	}
 }
 

@@ -31,6 +31,18 @@ type student struct {
 	log         bool     // the interval is for the logarithm
 }
 
+// StdErr returns the standard error of the statistic. It is NaN if the interval is not a Student's interval. If the
+// interval is for the logarithm of the statistic, StdErr is the standard error of the logarithm.
+func (e Estimate) StdErr() float64 {
+	if e.student.freedom < 1 {
+		return math.NaN()
+	}
+	return e.student.se
+}
+
+// Widening returns the factor by which an interval of this kind from n numbers is wider than Student's interval.
+func (e Estimate) Widening(n float64) float64 { return e.student.wide.factor(n) }
+
 // PValue returns the two-sided p-value of the hypothesis that the true number is x. It is below 1 - Level if x is
 // outside the interval. It is NaN if the interval is not a Student's interval.
 func (e Estimate) PValue(x float64) float64 {
@@ -45,15 +57,6 @@ func (e Estimate) PValue(x float64) float64 {
 		return 1
 	}
 	return 2 * distuv.StudentsT{Sigma: 1, Nu: e.student.freedom}.Survival(math.Abs(away)/scale)
-}
-
-// stdErr returns the standard error of a statistic whose interval is not for its logarithm, or NaN if there is no
-// Student's interval.
-func (e Estimate) stdErr() float64 {
-	if e.student.freedom < 1 {
-		return math.NaN()
-	}
-	return e.student.se
 }
 
 // widening is a factor that multiplies the half-width of an interval of n numbers: base + slope / sqrt(n), but at least
@@ -109,20 +112,15 @@ func (e Estimate) Scaled(factor float64) Estimate {
 // mean) and mean * exp(w t s / mean), with Student's t, the standard error s and the factor w of [widening]. A mean of
 // zero has the interval [0, 0].
 func MeanRegret(regrets []float64) Estimate {
-	mean, se := meanSE(regrets)
-	return meanOf(mean, se, len(regrets))
-}
-
-// meanOf is MeanRegret for n regrets with the given mean and standard error.
-func meanOf(mean, se float64, n int) Estimate {
+	mean, se := MeanSE(regrets)
 	if mean > 0 {
-		return logInterval(mean, se/mean, n, usual)
+		return logInterval(mean, se/mean, len(regrets), usual)
 	}
-	return interval(mean, se, n) // mean is zero here, unless the numbers are not regrets
+	return Student(mean, se, len(regrets)) // mean is zero here, unless the numbers are not regrets
 }
 
-// interval returns a statistic of n numbers with Student's interval, widened.
-func interval(value, se float64, n int) Estimate {
+// Student returns a statistic of n numbers with Student's interval, widened.
+func Student(value, se float64, n int) Estimate {
 	half := halfWidth(se, n, usual)
 	return Estimate{Float(value), Float(value - half), Float(value + half),
 		student{value, se, float64(n - 1), usual, false}}
@@ -139,16 +137,16 @@ func logInterval(value, se float64, n int, wide widening) Estimate {
 // MeanDifference returns the mean of differences of regrets with Student's interval, widened. The interval is
 // symmetric.
 func MeanDifference(differences []float64) Estimate {
-	mean, se := meanSE(differences)
-	return interval(mean, se, len(differences))
+	mean, se := MeanSE(differences)
+	return Student(mean, se, len(differences))
 }
 
-// median returns the median of numbers with an interval between order statistics, interpolated as in Hettmansperger and
+// Median returns the median of numbers with an interval between order statistics, interpolated as in Hettmansperger and
 // Sheather (1986). The interval covers at Level for any distribution. Its bounds are NaN for fewer than six numbers, or
 // if one of the numbers is NaN.
-func median(x []float64) Estimate {
+func Median(x []float64) Estimate {
 	sorted, n := slices.Sorted(slices.Values(x)), len(x)
-	e := Estimate{Value: Float(quantile(x, 0.5)), Lower: Float(math.NaN()), Upper: Float(math.NaN())}
+	e := Estimate{Value: Float(Quantile(x, 0.5)), Lower: Float(math.NaN()), Upper: Float(math.NaN())}
 	covered := func(d int) float64 { // the coverage of the interval from the d-th smallest to the d-th largest number
 		return 1 - 2*distuv.Binomial{N: float64(n), P: 0.5}.CDF(float64(d-1))
 	}
@@ -165,8 +163,8 @@ func median(x []float64) Estimate {
 	return e
 }
 
-// share returns the share k / n with Wilson's interval (1927).
-func share(k, n int) Estimate {
+// Share returns the share k / n with Wilson's interval (1927).
+func Share(k, n int) Estimate {
 	z := distuv.UnitNormal.Quantile((1 + Level) / 2)
 	successes, all := float64(k), float64(n)
 	middle := (successes + z*z/2) / (all + z*z)
@@ -200,11 +198,12 @@ func ratioOfMeans(a, b []float64, wide widening) Estimate {
 	for i := range a {
 		misfit[i] = a[i]/meanA - b[i]/meanB
 	}
-	_, se := meanSE(misfit)
+	_, se := MeanSE(misfit)
 	return logInterval(ratio, se, len(a), wide)
 }
 
-func meanSE(x []float64) (mean, se float64) {
+// MeanSE returns the mean of numbers and its standard error, which is NaN for one number. Both are NaN without numbers.
+func MeanSE(x []float64) (mean, se float64) {
 	if len(x) == 0 {
 		return math.NaN(), math.NaN()
 	}
@@ -233,10 +232,10 @@ func studentQuantile(freedom int) float64 {
 
 var quantiles sync.Map // of studentQuantile, by degrees of freedom
 
-// quantile interpolates linearly between order statistics (Hyndman and Fan's type 7, the default of R and NumPy, which
-// gonum/stat lacks). The median of an even number of values is therefore the mean of the middle two. quantile returns
+// Quantile interpolates linearly between order statistics (Hyndman and Fan's type 7, the default of R and NumPy, which
+// gonum/stat lacks). The median of an even number of values is therefore the mean of the middle two. Quantile returns
 // NaN if one of the values is NaN.
-func quantile(x []float64, p float64) float64 {
+func Quantile(x []float64, p float64) float64 {
 	x = slices.Sorted(slices.Values(x)) // NaN sorts first
 	if len(x) == 0 || math.IsNaN(x[0]) {
 		return math.NaN()

@@ -104,7 +104,7 @@ func coverage(draw func() float64, mean float64, runs, samples int) (c covers) {
 		if e.Lower < 0 {
 			c.negative++
 		}
-		m, se := meanSE(x)
+		m, se := MeanSE(x)
 		half := halfWidth(se, runs, usual)
 		add(&c.student, math.Abs(m-mean) <= half)
 		add(&c.shortStudent, m+half < mean)
@@ -123,7 +123,7 @@ func percentilesOfMean(x []float64) (lower, upper float64) {
 			draws[r] += x[random.IntN(len(x))] / float64(len(x))
 		}
 	}
-	return quantile(draws, (1-Level)/2), quantile(draws, (1+Level)/2)
+	return Quantile(draws, (1-Level)/2), Quantile(draws, (1+Level)/2)
 }
 
 // The interval of a median covers it for every distribution, including those with heavy tails. The interval of a share
@@ -140,7 +140,7 @@ func TestMedianAndShareCover(t *testing.T) {
 			for i := range x {
 				x[i] = math.Exp(2 * random.NormFloat64())
 			}
-			if e := median(x); float64(e.Lower) <= 1 && 1 <= float64(e.Upper) {
+			if e := Median(x); float64(e.Lower) <= 1 && 1 <= float64(e.Upper) {
 				medians += 1. / samples
 			}
 		}
@@ -161,18 +161,18 @@ func TestMedianAndShareCover(t *testing.T) {
 			t.Errorf("%d runs: intervals of shares cover %.3f, and %.3f at %.2f", n, shares, worst, at)
 		}
 	}
-	if e := median([]float64{1, 2, 3, 4, 5}); e.Value != 3 || !math.IsNaN(float64(e.Lower)) {
+	if e := Median([]float64{1, 2, 3, 4, 5}); e.Value != 3 || !math.IsNaN(float64(e.Lower)) {
 		t.Errorf("the median of five numbers is %v, which need no interval", e)
 	}
-	if e := median([]float64{1, 2, 3, math.NaN(), 5, 6, 7}); e.String() != "NaN [-, -]" {
+	if e := Median([]float64{1, 2, 3, math.NaN(), 5, 6, 7}); e.String() != "NaN [-, -]" {
 		t.Errorf("with a regret that is no number: %v", e)
 	}
 	for n := 1; n < 60; n++ {
-		if none, all := share(0, n), share(n, n); none.Lower != 0 || all.Upper != 1 {
+		if none, all := Share(0, n), Share(n, n); none.Lower != 0 || all.Upper != 1 {
 			t.Errorf("of %d none has the interval %v, all %v", n, none, all)
 		}
 	}
-	if e := share(0, 60); e.Lower != 0 || e.Upper < 0.05 || e.Upper > 0.07 {
+	if e := Share(0, 60); e.Lower != 0 || e.Upper < 0.05 || e.Upper > 0.07 {
 		t.Errorf("the interval of 0 of 60 is %v", e)
 	}
 }
@@ -181,7 +181,7 @@ func TestMedianAndShareCover(t *testing.T) {
 func shareCovers(p float64, n int) (covered float64) {
 	fails := distuv.Binomial{N: float64(n), P: p}
 	for k := range n + 1 {
-		if e := share(k, n); float64(e.Lower) <= p && p <= float64(e.Upper) {
+		if e := Share(k, n); float64(e.Lower) <= p && p <= float64(e.Upper) {
 			covered += fails.Prob(float64(k))
 		}
 	}
@@ -190,10 +190,19 @@ func shareCovers(p float64, n int) (covered float64) {
 
 func TestEstimateAsText(t *testing.T) {
 	for want, e := range map[string]Estimate{
-		"2 [1, 3]": {Value: 2, Lower: 1, Upper: 3}, "2 [-, -]": median([]float64{1, 2, 3}),
+		"2 [1, 3]": {Value: 2, Lower: 1, Upper: 3}, "2 [-, -]": Median([]float64{1, 2, 3}),
 	} {
 		if got := e.String(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// near reports an error unless two numbers are equal, up to a ten-thousandth, or both NaN.
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if got != want && !(math.Abs(got-want) <= 1e-4*math.Max(1, math.Abs(want))) &&
+		!(math.IsNaN(got) && math.IsNaN(want)) {
+		t.Errorf("%s is %v, want %v", what, got, want)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// TestMain lets this binary act as its own worker process, or as a process whose memory is measured.
+// TestMain lets this binary act as its own worker process.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		if err := lab.Worker(context.Background(), os.Stdin, os.Stdout, paper.Known, os.Args[2:]); err != nil &&
@@ -28,9 +28,6 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
-	}
-	if len(os.Args) > 1 && os.Args[1] == "peak" {
-		peak(os.Args[2])
 	}
 	os.Exit(m.Run())
 }

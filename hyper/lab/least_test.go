@@ -11,11 +11,11 @@ func toyTarget(*Setting) float64 { return 0.5 }
 // Entry i costs (i + 2) x 100. Entry 0 is far above the target. Entry 1 has its mean below the target, but not its
 // interval. Entries 2 and 3 are below the target.
 func TestLeastComputation(t *testing.T) {
-	rows := rowsOf(0, []float64{1, 60}, []float64{1, 61}, []float64{1, 62}, []float64{1, 63})
-	rows = append(rows, rowsOf(1, []float64{1, 20}, []float64{1, 20}, []float64{1, 20}, []float64{1, 120})...)
-	rows = append(rows, rowsOf(2, []float64{1, 38}, []float64{1, 40}, []float64{1, 42}, []float64{1, 40})...)
-	rows = append(rows, rowsOf(3, []float64{1, 30}, []float64{1, 31}, []float64{1, 30}, []float64{1, 31})...)
-	h := toyHeader(4)
+	rows := toysRows(0, []float64{1, 60}, []float64{1, 61}, []float64{1, 62}, []float64{1, 63})
+	rows = append(rows, toysRows(1, []float64{1, 20}, []float64{1, 20}, []float64{1, 20}, []float64{1, 120})...)
+	rows = append(rows, toysRows(2, []float64{1, 38}, []float64{1, 40}, []float64{1, 42}, []float64{1, 40})...)
+	rows = append(rows, toysRows(3, []float64{1, 30}, []float64{1, 31}, []float64{1, 30}, []float64{1, 31})...)
+	h := toysHeader(4)
 	l, err := LeastComputation(h, rows, []int{3, 0, 2, 1}, toyTarget)
 	if err != nil {
 		t.Fatal(err)
@@ -24,8 +24,8 @@ func TestLeastComputation(t *testing.T) {
 		t.Errorf("got %+v, want entry 2 with computation 400", l)
 	}
 	// Regrets 38, 40, 42, 40: mean 40, standard error sqrt(8/3)/2 = 0.8165, t(3) = 3.1824; all over 100 periods.
-	near(t, "average", float64(l.Average.Value), 0.40)
-	near(t, "its upper end", float64(l.Average.Upper), 0.440939) // 0.40 exp(1.5 x 0.8165 x 3.1824 / 40)
+	toysNear(t, "average", float64(l.Average.Value), 0.40)
+	toysNear(t, "its upper end", float64(l.Average.Upper), 0.440939) // 0.40 exp(1.5 x 0.8165 x 3.1824 / 40)
 	// Entry 1 may perform well, and entry 2 does.
 	if l.Computation.Lower != 300 || l.Computation.Upper != 400 {
 		t.Errorf("interval %v, want from 300 to 400", l.Computation)
@@ -48,9 +48,9 @@ func TestLeastComputation(t *testing.T) {
 
 // A setting with a run of very large regret does not perform well, and also may not perform well.
 func TestLeastComputationIsCareful(t *testing.T) {
-	rows := rowsOf(0, []float64{1, 90}, []float64{1, 91}, []float64{1, 92}, []float64{1, 93})
-	rows = append(rows, rowsOf(1, []float64{1, 43}, []float64{1, 44}, []float64{1, 46}, []float64{1, 47})...)
-	h := toyHeader(2)
+	rows := toysRows(0, []float64{1, 90}, []float64{1, 91}, []float64{1, 92}, []float64{1, 93})
+	rows = append(rows, toysRows(1, []float64{1, 43}, []float64{1, 44}, []float64{1, 46}, []float64{1, 47})...)
+	h := toysHeader(2)
 	if _, err := LeastComputation(h, rows, []int{0}, toyTarget); !errors.Is(err, ErrNoneBelow) {
 		t.Errorf("of much regret: error %v, want ErrNoneBelow", err)
 	}

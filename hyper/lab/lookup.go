@@ -13,12 +13,13 @@ import (
 // ErrNotInStudy reports that a study lacks an entry, enough runs of it, or its rows at a period.
 var ErrNotInStudy = errors.New("not in the study")
 
-// FromStudy returns a Simulator that simulates nothing: it finds the entries in a study. For each entry it returns the
+// FromStudy returns a function that finds entries in results, where a study.Simulator would simulate them. For each entry it returns the
 // runs that have a row at exactly the last requested period, with all their rows up to that period. This is valid
 // because the first periods of a run do not depend on how many follow. If there are more runs than requested, it
 // returns them all, because nobody chose them by their results. The error wraps ErrNotInStudy if an entry is missing or
 // has too few such runs.
-func FromStudy(x Experiment, h Header, rows []Row) Simulator {
+func FromStudy(x Experiment, h Header, rows []Row) (
+	simulate func(agents, sets []string, size Size) (Header, []Row, error)) {
 	return func(agents, sets []string, size Size) (Header, []Row, error) {
 		spec, err := x.Spec(agents, sets, size, h.Spec.Seed)
 		if err != nil {
@@ -49,16 +50,6 @@ func FromStudy(x Experiment, h Header, rows []Row) Simulator {
 		}
 		return found, out, nil
 	}
-}
-
-// Enough returns nil if a finding has at least as many runs, or pairs of runs, as the size requests, and otherwise
-// ErrNotInStudy. A study may have enough runs for each side of a comparison, but too few with the same seeds.
-func (s Size) Enough(runs int) error {
-	if runs >= s.Runs {
-		return nil
-	}
-	return fmt.Errorf("%w: the comparison needs %d runs with the same seeds on all sides; the study has %d",
-		ErrNotInStudy, s.Runs, runs)
 }
 
 // entryLike returns the index of the entry that has the same agent and settings, or -1.

@@ -26,12 +26,12 @@ func cutToHeader(t *testing.T, dir string) string {
 // FromStudy asks a study for runs that have a row at exactly one period. If there are too few, or they are too short,
 // the error says what the study has.
 func TestFromStudyWantsTheSizeAskedFor(t *testing.T) {
-	h, rows, err := ReadStudy(knownToys, writeToys(t, []int{2, 3}, 3, 1000, 10, linearToys),
-		writeToys(t, []int{3}, 2, 5000, 13, linearToys))
+	h, rows, err := ReadStudy(toysKnown, toysWrite(t, []int{2, 3}, 3, 1000, 10, toysLinear),
+		toysWrite(t, []int{3}, 2, 5000, 13, toysLinear))
 	if err != nil {
 		t.Fatal(err)
 	}
-	find := FromStudy(toys, h, rows)
+	find := FromStudy(toysExperiment, h, rows)
 	for _, c := range []struct {
 		arms string
 		size Size
@@ -70,16 +70,5 @@ func TestFromStudyWantsTheSizeAskedFor(t *testing.T) {
 			t.Errorf("%s arms, %v: %d runs to period %d, want %d to %d", c.arms, c.size, final.Runs, last, c.runs,
 				c.size.Periods)
 		}
-	}
-}
-
-// Two sides may each have enough runs, but share too few seeds.
-func TestEnough(t *testing.T) {
-	size := Size{Periods: 10, Runs: 5}
-	if err := size.Enough(5); err != nil {
-		t.Error(err)
-	}
-	if err := size.Enough(4); !errors.Is(err, ErrNotInStudy) || !strings.Contains(err.Error(), "comparison needs 5 runs") {
-		t.Errorf("got %v", err)
 	}
 }

@@ -38,7 +38,7 @@ func TestFrontier(t *testing.T) {
 		t.Errorf("of an entry without rows: error %v, want ErrNoRows", err)
 	}
 
-	h := toyHeader(5)
+	h := toysHeader(5)
 	offers, err := Offers(h, rows, nil)
 	if err != nil {
 		t.Fatal(err)

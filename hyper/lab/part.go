@@ -5,19 +5,18 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// Part returns the entries of results that have all the given settings, with their rows. A set is "key=value" or
+// Select returns the entries of results of an experiment that have all the given settings, with their rows. A set is "key=value" or
 // "key=v1,v2,...", or a bare "key", which selects nothing. Entries are sorted by agent as in x.Order, with other
 // learners last, and then by the sets in turn: in the order in which a set lists its values, and in ascending order for
-// a bare "key", where entries without the key come first. Part leaves out an entry without the key of a set that lists
+// a bare "key", where entries without the key come first. Select leaves out an entry without the key of a set that lists
 // values.
-func (x Experiment) Part(h Header, rows []Row, sets ...string) (Header, []Row) {
+func Select(x Experiment, h Header, rows []Row, sets ...string) (Header, []Row) {
 	places := map[int][]int{}
 	for i, e := range h.Spec.Entries {
-		if p, ok := x.place(h, e, sets); ok {
+		if p, ok := position(x, h, e, sets); ok {
 			places[i] = p
 		}
 	}
@@ -27,9 +26,9 @@ func (x Experiment) Part(h Header, rows []Row, sets ...string) (Header, []Row) {
 	return pick(h, rows, kept)
 }
 
-// place returns the position of an entry in the order of agents and of each set. ok is false if a set leaves the entry
+// position returns the position of an entry in the order of agents and of each set. ok is false if a set leaves the entry
 // out.
-func (x Experiment) place(h Header, e Entry, sets []string) (place []int, ok bool) {
+func position(x Experiment, h Header, e Entry, sets []string) (place []int, ok bool) {
 	agent := slices.Index(x.Order, e.Agent)
 	if agent < 0 { // another learner
 		agent = len(x.Order)
@@ -79,33 +78,6 @@ func Levels(h Header, key string) (out []any) {
 			out = append(out, v)
 		}
 	}
-	slices.SortFunc(out, compareValues)
-	return out
-}
-
-// compareValues compares two values of one key. Numbers, including numbers written as text, are compared by size and
-// come before other texts.
-func compareValues(a, b any) int {
-	s, t := fmt.Sprint(a), fmt.Sprint(b)
-	x, errX := strconv.ParseFloat(s, 64)
-	y, errY := strconv.ParseFloat(t, 64)
-	switch {
-	case errX == nil && errY == nil:
-		return cmp.Compare(x, y)
-	case errX == nil:
-		return -1
-	case errY == nil:
-		return 1
-	}
-	return cmp.Compare(s, t)
-}
-
-// Unusual lists, as "key=value" sorted by key, the settings of an entry that are neither the defaults of its agent nor
-// the result of a search for the number of periods.
-func (x Experiment) Unusual(e Entry, periods int) (out []string) {
-	own := Values(e.Setting)
-	for _, k := range x.unusual(e, periods) {
-		out = append(out, fmt.Sprintf("%s=%v", k, own[k]))
-	}
+	slices.SortFunc(out, CompareValues)
 	return out
 }

@@ -33,7 +33,7 @@ func mixed(t *testing.T) (lab.Header, []lab.Row) {
 }
 
 // A part has the entries that fit, sorted, each with its own rows. The whole is not changed.
-func TestPart(t *testing.T) {
+func TestSelect(t *testing.T) {
 	h, rows := mixed(t)
 	for sets, want := range map[string][]int{ // paper.Gaussian.Order has linear before ensemble
 		"":                                {1, 3, 0, 2, 4},
@@ -47,7 +47,7 @@ func TestPart(t *testing.T) {
 		"no-such-key=1":                   nil,
 		"arms=20 step-size=0.7 particles": {3},
 	} {
-		part, own := paper.Gaussian.Part(h, rows, strings.Fields(sets)...)
+		part, own := lab.Select(paper.Gaussian, h, rows, strings.Fields(sets)...)
 		var got []int
 		for i, e := range part.Spec.Entries {
 			for _, r := range own {
@@ -92,7 +92,7 @@ func TestUnusual(t *testing.T) {
 	}
 }
 
-// The first periods of a run do not depend on how many follow. FromStudy relies on this.
+// The first periods of a run do not depend on how many follow. Lookup relies on this.
 func TestFirstPeriodsOfLongerRuns(t *testing.T) {
 	for _, c := range []struct {
 		x    lab.Experiment

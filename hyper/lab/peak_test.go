@@ -17,6 +17,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -59,8 +60,8 @@ func TestMemoryOfARunIsPredicted(t *testing.T) {
 		t.Skip("only Linux tells here how much memory a process had at most")
 	case backend.Check(backend.XLACPU) != nil:
 		t.Skip(backend.Check(backend.XLACPU))
-	case lab.FreeMemory() < 8e9:
-		t.Skipf("needs 8 GB of free memory, and %s are free", lab.Bytes(lab.FreeMemory()))
+	case process.FreeMemory() < 8e9:
+		t.Skipf("needs 8 GB of free memory, and %s are free", process.Bytes(process.FreeMemory()))
 	}
 	const small, large = 0.5e9, 1.5e9 // bytes that the runs of a batch should need
 	for _, c := range []struct {
@@ -79,8 +80,8 @@ func TestMemoryOfARunIsPredicted(t *testing.T) {
 			predicted, _ := lab.Memory(few, few)
 			a, b := int(small)/int(predicted), int(large)/int(predicted)
 			measured := (peakOf(t, spec, b) - peakOf(t, spec, a)) / float64(b-a)
-			t.Logf("%d and %d runs: predicted %s a run, measured %s: %+.1f%%", a, b, lab.Bytes(predicted),
-				lab.Bytes(int64(measured)), 100*(float64(predicted)/measured-1))
+			t.Logf("%d and %d runs: predicted %s a run, measured %s: %+.1f%%", a, b, process.Bytes(predicted),
+				process.Bytes(int64(measured)), 100*(float64(predicted)/measured-1))
 			if math.Abs(float64(predicted)/measured-1) > 0.2 {
 				t.Errorf("predicted %d bytes a run, measured %.0f", predicted, measured)
 			}

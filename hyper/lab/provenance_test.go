@@ -15,24 +15,15 @@ const (
 	commitB = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
-// withChanges replaces, during a test, the changes that the program knows and the code that it is.
-func withChanges(t *testing.T, code Provenance, changes ...Change) {
-	t.Helper()
-	before, then, none := Changes, thisCode, unrecorded
-	Changes, thisCode = changes, func() Provenance { return code }
-	unrecorded = map[string]int{"0.1.0": 1}
-	t.Cleanup(func() { Changes, thisCode, unrecorded = before, then, none })
-}
-
 // The changes of the tests: one concerns everything, and one concerns toys with 3 arms.
 var toyChanges = []Change{{Epoch: 1, Revision: "1234567", What: "all is new"},
 	{Epoch: 2, What: "three arms are new", Experiments: []string{"toys"},
 		Agents: []string{"toy"}, Sets: []string{"arms=3,4"}}}
 
 func TestMixable(t *testing.T) {
-	withChanges(t, Provenance{}, toyChanges...)
-	two := []Entry{{Agent: "toy", Setting: toySetting(2)}}
-	three := append(two[:1:1], Entry{Agent: "toy", Setting: toySetting(3)})
+	WithChanges(t, Provenance{}, toyChanges...)
+	two := []Entry{{Agent: "toy", Setting: toysSetting(2)}}
+	three := append(two[:1:1], Entry{Agent: "toy", Setting: toysSetting(3)})
 	at := func(epoch int, revision string) Provenance { return Provenance{Epoch: epoch, Revision: revision} }
 	built := func(p Provenance, build string) Provenance {
 		p.Modified, p.Build = p.Revision != Unknown, build
@@ -84,29 +75,13 @@ func TestMixable(t *testing.T) {
 	}
 }
 
-// takenUp opens results of toys as a run of the same Spec does, and returns the file's header.
-func takenUp(t *testing.T, dir string, mix func(error)) (Header, error) {
-	t.Helper()
-	h, _, err := ReadResults(dir, knownToys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := Options{Dir: dir, Backend: "go", BatchRuns: 2, Mix: mix}
-	e := &engine{plan: newPlan(h.Spec, 2), opts: o, known: knownToys, heard: listener{told: map[int]int{}}}
-	if err = e.open(); err == nil {
-		err = e.out.file.Close()
-	}
-	after, _, err2 := ReadResults(dir, knownToys)
-	return after, errors.Join(err, err2)
-}
-
 // begun makes a folder with a header of toys and the first row.
 func begun(t *testing.T, h Header) (dir string, text string) {
 	t.Helper()
 	dir = t.TempDir()
 	h.Format, h.Version, h.Backend, h.BatchRuns = Format, "0.1.0", "go", 2
 	h.Spec = Spec{Experiment: "toys", Periods: 10, Runs: 2, Seed: 3,
-		Entries: []Entry{{Agent: "toy", Setting: toySetting(3)}}}
+		Entries: []Entry{{Agent: "toy", Setting: toysSetting(3)}}}
 	line, err := json.Marshal(h)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +97,7 @@ func begun(t *testing.T, h Header) (dir string, text string) {
 // continue them only on request; the header then names both. The file loses nothing except for an incomplete last line.
 func TestResumeByOtherCode(t *testing.T) {
 	here := Provenance{Epoch: 2, Revision: commitB, GoMLX: "v1", Compute: "v2", GoXLA: "v3"}
-	withChanges(t, here, toyChanges...)
+	WithChanges(t, here, toyChanges...)
 	changed := func(change func(*Provenance)) Provenance { p := here; change(&p); return p }
 	for name, c := range map[string]struct {
 		there Provenance
@@ -142,7 +117,7 @@ func TestResumeByOtherCode(t *testing.T) {
 		"a later epoch than we": {changed(func(p *Provenance) { p.Epoch = 3 }), "epoch 3"},
 	} {
 		dir, text := begun(t, Header{Provenance: c.there})
-		h, err := takenUp(t, dir, nil)
+		h, err := TakenUp(t, dir, toysKnown, nil)
 		if c.want != "" {
 			if !errors.Is(err, ErrMixed) || !strings.Contains(err.Error(), c.want) ||
 				!strings.Contains(err.Error(), here.String()) && !strings.Contains(err.Error(), here.Libraries()) {
@@ -153,7 +128,7 @@ func TestResumeByOtherCode(t *testing.T) {
 				t.Errorf("%s: the refused file was changed to %s", name, now)
 			}
 			var why error
-			if h, err = takenUp(t, dir, func(err error) { why = err }); !errors.Is(why, ErrMixed) {
+			if h, err = TakenUp(t, dir, toysKnown, func(err error) { why = err }); !errors.Is(why, ErrMixed) {
 				t.Errorf("%s: Mix was called with %v", name, why)
 			}
 		}
@@ -173,79 +148,8 @@ func TestResumeByOtherCode(t *testing.T) {
 		if c.there == here && string(now) != text {
 			t.Errorf("%s: the file is %q, was %q", name, now, text)
 		}
-		if again, err := takenUp(t, dir, func(error) {}); err != nil || len(again.Also) != len(h.Also) {
+		if again, err := TakenUp(t, dir, toysKnown, func(error) {}); err != nil || len(again.Also) != len(h.Also) {
 			t.Errorf("%s: taken up again it names %v, %v", name, again.Also, err)
-		}
-	}
-}
-
-// pieceBy makes a file with results of toys from the given code.
-func pieceBy(t *testing.T, arms int, seed uint64, code Provenance) string {
-	t.Helper()
-	dir := writeToys(t, []int{arms}, 2, 20, seed, linearToys)
-	path := filepath.Join(dir, ResultsFile)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	by, err := json.Marshal(code)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head := `"version":"0.1.0"`
-	if code != (Provenance{}) {
-		head += `,"provenance":` + string(by)
-	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), `"version":""`, head, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// Pieces of several revisions are joined silently if none of their entries changed between the revisions, and otherwise
-// only on request.
-func TestStudyOfSeveralRevisions(t *testing.T) {
-	withChanges(t, Provenance{}, toyChanges...)
-	old, now, edited := Provenance{Epoch: 1, Revision: commitA}, Provenance{Epoch: 2, Revision: commitB},
-		Provenance{Epoch: 2, Revision: commitB, Modified: true, Build: "x"}
-	for name, c := range map[string]struct {
-		pieces []string
-		code   int    // number of versions of the code in the joined header
-		want   string // in the error, or "" for none
-	}{
-		"one revision":     {[]string{pieceBy(t, 3, 1, now), pieceBy(t, 3, 5, now)}, 1, ""},
-		"nothing recorded": {[]string{pieceBy(t, 3, 1, Provenance{}), pieceBy(t, 3, 5, Provenance{})}, 1, ""},
-		"two arms, unchanged": {[]string{pieceBy(t, 2, 1, Provenance{}), pieceBy(t, 2, 5, now),
-			pieceBy(t, 2, 9, old)}, 3, ""},
-		"three arms of now":  {[]string{pieceBy(t, 2, 1, old), pieceBy(t, 3, 1, now)}, 2, ""},
-		"three arms of then": {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 3, 1, old)}, 2, "three arms are new"},
-		"three arms, not recorded": {[]string{pieceBy(t, 3, 1, Provenance{}), pieceBy(t, 2, 5, now)}, 2,
-			"not recorded"},
-		"edited":                   {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 2, 5, edited)}, 2, "modified"},
-		"edited, the same program": {[]string{pieceBy(t, 2, 1, edited), pieceBy(t, 2, 5, edited)}, 1, ""},
-		"the third is of old toys": {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 2, 5, old), pieceBy(t, 3, 5, old)}, 2,
-			"three arms are new"},
-		"all three, each with each": {[]string{pieceBy(t, 3, 5, old), pieceBy(t, 2, 1, edited), pieceBy(t, 3, 1, now)},
-			3, "modified"},
-	} {
-		h, rows, err := ReadStudy(knownToys, c.pieces...)
-		if c.want == "" && err != nil || c.want != "" &&
-			(!errors.Is(err, ErrMixed) || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
-		}
-		if c.want != "" {
-			if !strings.Contains(err.Error(), c.pieces[len(c.pieces)-1]) &&
-				!strings.Contains(err.Error(), c.pieces[1]) {
-				t.Errorf("%s: the error names no piece: %v", name, err)
-			}
-			var why error
-			if h, rows, err = (Study{Mix: func(err error) { why = err }}).Read(knownToys, c.pieces...); !errors.Is(why,
-				ErrMixed) || err != nil {
-				t.Errorf("%s: Mix was called with %v, and the error is %v", name, why, err)
-			}
-		}
-		if len(h.Code()) != c.code || len(rows) == 0 {
-			t.Errorf("%s: %d rows of %v, want %d", name, len(rows), h.Code(), c.code)
 		}
 	}
 }

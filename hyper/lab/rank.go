@@ -5,8 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // ranked is an Outcome with the numbers that determine its rank.
@@ -35,7 +33,11 @@ func judge(h Header, rows []Row, candidates []candidate, target func(*Setting) f
 		}
 		out[i].Computation = s.Computation
 		bound, mean := target(candidates[i].entry.Setting)*float64(s.Periods), float64(out[i].Mean)
-		switch upper := meanOf(mean, float64(out[i].SE), s.Runs).Upper; {
+		_, regrets, err := Regrets(rows, []float64{1}, i)
+		if err != nil {
+			return nil, err
+		}
+		switch upper := MeanRegret(regrets[0][0]).Upper; {
 		case float64(upper) < bound:
 			out[i].class, out[i].price = -2, s.Computation
 		case mean < bound:
@@ -53,7 +55,7 @@ func behind(rows []Row, out []ranked) error {
 		if err != nil {
 			return err
 		}
-		out[i+1].Behind, out[i+1].BehindSE = d.Mean.Value, Float(d.Mean.stdErr())
+		out[i+1].Behind, out[i+1].BehindSE = d.Mean.Value, Float(d.Mean.StdErr())
 	}
 	return nil
 }
@@ -84,25 +86,5 @@ func (t Tuning) RankCorrelation(round int) (correlation float64, settings int) {
 			before, after = append(before, float64(t.Rungs[round-1].Results[i].Mean)), append(after, float64(o.Mean))
 		}
 	}
-	if len(before) < 2 {
-		return math.NaN(), len(before)
-	}
-	return stat.Correlation(ranks(before), ranks(after), nil), len(before)
-}
-
-// ranks returns the rank of each number among all, from 1. Equal numbers share the mean of their ranks.
-func ranks(x []float64) []float64 {
-	out := make([]float64, len(x))
-	for i, v := range x {
-		for _, w := range x {
-			switch {
-			case w < v:
-				out[i]++
-			case w == v:
-				out[i] += 0.5
-			}
-		}
-		out[i] += 0.5
-	}
-	return out
+	return RankCorrelation(before, after), len(before)
 }

@@ -15,7 +15,7 @@ import (
 // toyPiece returns the text of complete results of toys.
 func toyPiece(t testing.TB) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(writeToys(t, []int{2, 3}, 2, 20, 5, linearToys), ResultsFile))
+	text, err := os.ReadFile(filepath.Join(toysWrite(t, []int{2, 3}, 2, 20, 5, toysLinear), ResultsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func gzipped(t testing.TB, fill func(io.Writer)) string {
 }
 
 // A small file that unpacks to hundreds of megabytes is refused after some kilobytes, whatever its contents are.
-func TestStudyBombs(t *testing.T) {
+func TestFileBombs(t *testing.T) {
 	good := toyPiece(t)
 	header, _, _ := strings.Cut(good, "\n")
 	blank, zero := strings.Repeat(" ", 1<<20), strings.Repeat("0", 1<<20)
@@ -75,7 +75,7 @@ func TestStudyBombs(t *testing.T) {
 		path := gzipped(t, fill)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, err := ReadStudy(knownToys, path)
+		_, _, err := ReadFile(path, toysKnown)
 		runtime.ReadMemStats(&after)
 		if !errors.Is(err, ErrResults) {
 			t.Errorf("%s: %v", name, err)
@@ -107,7 +107,7 @@ func TestRowsAreOfTheSpec(t *testing.T) {
 			t.Fatalf("%s: nothing was changed in %s", name, last)
 		}
 		path := gzipped(t, func(w io.Writer) { _, _ = io.WriteString(w, good+bad+"\n") })
-		if _, _, err := ReadStudy(knownToys, path); !errors.Is(err, ErrResults) ||
+		if _, _, err := ReadFile(path, toysKnown); !errors.Is(err, ErrResults) ||
 			!strings.Contains(err.Error(), "line") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -134,21 +134,21 @@ func TestFilesThatAreCutOff(t *testing.T) {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := ReadStudy(knownToys, file)
+		_, _, err := ReadFile(file, toysKnown)
 		if !errors.Is(err, ErrResults) || !strings.HasPrefix(err.Error(), file) || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%d bytes of %s: %v, want %q", len(c.text), c.name, err, c.want)
 		}
 	}
 	file := gzipped(t, func(w io.Writer) { _, _ = io.WriteString(w, good) })
-	if _, _, err := ReadResults(file, knownToys); !errors.Is(err, ErrResults) ||
+	if _, _, err := ReadResults(file, toysKnown); !errors.Is(err, ErrResults) ||
 		!strings.Contains(err.Error(), file+" is a file, perhaps a piece of a study; give the folder") {
 		t.Errorf("a piece in place of a folder: %v", err)
 	}
 }
 
-// FuzzReadStudy reads arbitrary bytes as a piece of a study, gzipped and plain. The result is an error, or rows that
+// FuzzReadFile reads arbitrary bytes as a piece of a study, gzipped and plain. The result is an error, or rows that
 // the header's Spec can have.
-func FuzzReadStudy(f *testing.F) {
+func FuzzReadFile(f *testing.F) {
 	good := toyPiece(f)
 	header, _, _ := strings.Cut(good, "\n")
 	f.Add([]byte(good))
@@ -171,7 +171,7 @@ func FuzzReadStudy(f *testing.F) {
 		}
 		zipped := gzipped(t, func(w io.Writer) { _, _ = w.Write(text) })
 		for _, path := range []string{plain, zipped, raw} {
-			h, rows, err := ReadStudy(knownToys, path)
+			h, rows, err := ReadFile(path, toysKnown)
 			if err != nil {
 				if !errors.Is(err, ErrResults) && !errors.Is(err, ErrMixed) {
 					t.Fatal(err)

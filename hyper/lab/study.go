@@ -146,6 +146,5 @@ func readPiece(path string, known map[string]Experiment) (Header, []Row, error) 
 	if err == nil && info.IsDir() {
 		return ReadResults(path, known)
 	}
-	found, err := parseFile(path, known)
-	return found.header, found.rows, err
+	return ReadFile(path, known)
 }

@@ -43,8 +43,8 @@ func Summarize(h Header, rows []Row) ([]Summary, error) {
 			Periods: last,
 			Seed:    h.Spec.Seed, Backend: h.Backend, Diverged: diverged, Computation: agent.Computation(),
 		}
-		mean, se := meanSE(regret)
-		s.Cumulative, s.CumulativeSE, s.CumulativeMedian = orNil(mean), orNil(se), orNil(quantile(regret, 0.5))
+		mean, se := MeanSE(regret)
+		s.Cumulative, s.CumulativeSE, s.CumulativeMedian = orNil(mean), orNil(se), orNil(Quantile(regret, 0.5))
 		s.Average, s.AverageSE = orNil(mean/float64(last)), orNil(se/float64(last))
 		out = append(out, s)
 	}

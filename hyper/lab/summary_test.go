@@ -5,59 +5,7 @@ import (
 	"errors"
 	"math"
 	"testing"
-
-	"github.com/hypermodels/hypermodels/hyper/bandit"
 )
-
-// toy holds settings that only summaries use: the agent has only a computation.
-type toy struct {
-	Arms int `help:"arms"`
-}
-
-type toyAgent struct {
-	Agent
-	arms, periods int
-}
-
-// nowhere is a world without settings.
-type nowhere struct{ bandit.World }
-
-func (*nowhere) Validate() error         { return nil }
-func (*nowhere) Problem() bandit.Problem { return bandit.Problem{} }
-
-// toySetting returns a toy in no world.
-func toySetting(arms int) *Setting { return &Setting{World: new(nowhere), Learner: &toy{Arms: arms}} }
-
-func (s *toy) Validate(*bandit.Problem) error { return nil }
-func (s *toy) Agent(bandit.Problem) Agent     { return toyAgent{arms: s.Arms, periods: 100} }
-func (a toyAgent) Computation() float64       { return float64(a.arms * a.periods) }
-
-func toyHeader(entries int) Header {
-	h := Header{Backend: "go", Spec: Spec{Experiment: "toys", Periods: 100, Runs: 4, Seed: 7}}
-	for i := range entries {
-		h.Spec.Entries = append(h.Spec.Entries, Entry{Agent: "toy", Setting: toySetting(i + 2)})
-	}
-	return h
-}
-
-// rowsOf makes the rows of an entry: regrets[run][i] at periods 10, 100, ...
-func rowsOf(entry int, regrets ...[]float64) (rows []Row) {
-	for run, r := range regrets {
-		for i, x := range r {
-			rows = append(rows, Row{Entry: entry, Run: run, Seed: 7 + uint64(run), Period: []int{10, 100}[i],
-				Regret: Float(x)})
-		}
-	}
-	return rows
-}
-
-func near(t *testing.T, what string, got, want float64) {
-	t.Helper()
-	if got != want && !(math.Abs(got-want) <= 1e-4*math.Max(1, math.Abs(want))) &&
-		!(math.IsNaN(got) && math.IsNaN(want)) {
-		t.Errorf("%s is %v, want %v", what, got, want)
-	}
-}
 
 // nearP is near for a statistic that may be missing, for which want is NaN.
 func nearP(t *testing.T, what string, got *Float, want float64) {
@@ -65,13 +13,13 @@ func nearP(t *testing.T, what string, got *Float, want float64) {
 	if (got == nil) != math.IsNaN(want) {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	} else if got != nil {
-		near(t, what, float64(*got), want)
+		toysNear(t, what, float64(*got), want)
 	}
 }
 
 func summarize(t *testing.T, rows []Row) Summary {
 	t.Helper()
-	s, err := Summarize(toyHeader(1), rows)
+	s, err := Summarize(toysHeader(1), rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,12 +27,12 @@ func summarize(t *testing.T, rows []Row) Summary {
 }
 
 func TestSummarize(t *testing.T) {
-	s := summarize(t, rowsOf(0, []float64{1, 2}, []float64{1, 4}, []float64{1, 9}))
+	s := summarize(t, toysRows(0, []float64{1, 2}, []float64{1, 4}, []float64{1, 9}))
 	if s.Runs != 3 || s.Diverged != 0 || s.Periods != 100 || s.Seed != 7 || s.Backend != "go" ||
 		s.Experiment != "toys" || s.Settings["arms"] != 2 {
 		t.Errorf("got %+v", s)
 	}
-	near(t, "computation", s.Computation, 200)           // 2 arms x 100 periods of the Spec
+	toysNear(t, "computation", s.Computation, 200)       // 2 arms x 100 periods of the Spec
 	nearP(t, "mean", s.Cumulative, 5)                    // (2+4+9)/3
 	nearP(t, "se", s.CumulativeSE, 2.081666)             // variance (9+1+16)/2 = 13; sqrt(13/3)
 	nearP(t, "median", s.CumulativeMedian, 4)            // of 2, 4, 9
@@ -94,7 +42,7 @@ func TestSummarize(t *testing.T) {
 
 // A run that diverged counts with its regret.
 func TestSummarizeDiverged(t *testing.T) {
-	rows := rowsOf(0, []float64{1, 2}, []float64{1, 4}, []float64{1, 9}, []float64{1, 5})
+	rows := toysRows(0, []float64{1, 2}, []float64{1, 4}, []float64{1, 9}, []float64{1, 5})
 	rows[7].Diverged = 30
 	s := summarize(t, rows)
 	if s.Runs != 4 || s.Diverged != 1 {
@@ -105,7 +53,7 @@ func TestSummarizeDiverged(t *testing.T) {
 }
 
 func TestSummarizeUnfinished(t *testing.T) {
-	s := summarize(t, rowsOf(0, []float64{1, 2}, []float64{3}, []float64{8, 9})) // run 1 has only reached period 10
+	s := summarize(t, toysRows(0, []float64{1, 2}, []float64{3}, []float64{8, 9})) // run 1 has only reached period 10
 	if s.Periods != 10 || s.Runs != 3 {
 		t.Errorf("got %d runs to period %d, want 3 to 10", s.Runs, s.Periods)
 	}
@@ -116,14 +64,14 @@ func TestSummarizeUnfinished(t *testing.T) {
 }
 
 func TestSummarizeFewRuns(t *testing.T) {
-	one := summarize(t, rowsOf(0, []float64{1, 6}))
+	one := summarize(t, toysRows(0, []float64{1, 6}))
 	nearP(t, "mean of one", one.Cumulative, 6)
 	nearP(t, "median of one", one.CumulativeMedian, 6)
 	nearP(t, "se of one", one.CumulativeSE, math.NaN())
-	two := summarize(t, rowsOf(0, []float64{1, 6}, []float64{1, 9}))
+	two := summarize(t, toysRows(0, []float64{1, 6}, []float64{1, 9}))
 	nearP(t, "median of two", two.CumulativeMedian, 7.5) // between 6 and 9
 
-	none := summarize(t, rowsOf(0, []float64{1, math.NaN()})) // regret that is NaN
+	none := summarize(t, toysRows(0, []float64{1, math.NaN()})) // regret that is NaN
 	if none.Runs != 1 || none.Diverged != 0 {
 		t.Errorf("got %+v", none)
 	}
@@ -141,34 +89,34 @@ func TestSummarizeFewRuns(t *testing.T) {
 }
 
 func TestSummarizeNothing(t *testing.T) {
-	if _, err := Summarize(toyHeader(2), rowsOf(0, []float64{1})); !errors.Is(err, ErrNoRows) {
+	if _, err := Summarize(toysHeader(2), toysRows(0, []float64{1})); !errors.Is(err, ErrNoRows) {
 		t.Errorf("an entry without rows: got %v", err)
 	}
 	rows := []Row{{Run: 0, Seed: 1, Period: 1}, {Run: 1, Seed: 2, Period: 2}}
-	if _, err := Summarize(toyHeader(1), rows); !errors.Is(err, ErrNoRows) {
+	if _, err := Summarize(toysHeader(1), rows); !errors.Is(err, ErrNoRows) {
 		t.Errorf("no common period: got %v", err)
 	}
 }
 
 func TestCurves(t *testing.T) {
-	rows := rowsOf(0, []float64{1, 2}, []float64{2, 4}, []float64{9, 9})
-	rows = append(rows, rowsOf(1, []float64{5, 6})...)
-	curves := Curves(toyHeader(3), rows)
+	rows := toysRows(0, []float64{1, 2}, []float64{2, 4}, []float64{9, 9})
+	rows = append(rows, toysRows(1, []float64{5, 6})...)
+	curves := Curves(toysHeader(3), rows)
 	c := curves[0]
 	if len(curves) != 3 || c.Runs != 3 || c.Diverged != 0 || len(c.Periods) != 2 || c.Periods[1] != 100 {
 		t.Fatalf("got %+v", curves)
 	}
-	near(t, "mean at 10", c.Mean[0], 4)  // (1+2+9)/3
-	near(t, "mean at 100", c.Mean[1], 5) // (2+4+9)/3
+	toysNear(t, "mean at 10", c.Mean[0], 4)  // (1+2+9)/3
+	toysNear(t, "mean at 100", c.Mean[1], 5) // (2+4+9)/3
 	// 5 exp(-2.825566): t(0.975; 2) = 4.302653 (tables) times sqrt(13/3), divided by 5, widened by 1 + 1/sqrt(3)
-	near(t, "lower", c.MeanLower[1], 0.296375)
-	near(t, "upper", c.MeanUpper[1], 84.352485)            // 5 exp(2.825566)
-	near(t, "median", c.Median[1], 4)                      // of 2, 4, 9
-	near(t, "lower quartile", c.Lower[1], 3)               // halfway from 2 to 4 (type 7)
-	near(t, "upper quartile", c.Upper[1], 6.5)             // halfway from 4 to 9
-	near(t, "one run", curves[1].Mean[1], 6)               //
-	near(t, "one run", curves[1].Lower[1], 6)              //
-	near(t, "one run", curves[1].MeanLower[1], math.NaN()) // no interval
+	toysNear(t, "lower", c.MeanLower[1], 0.296375)
+	toysNear(t, "upper", c.MeanUpper[1], 84.352485)            // 5 exp(2.825566)
+	toysNear(t, "median", c.Median[1], 4)                      // of 2, 4, 9
+	toysNear(t, "lower quartile", c.Lower[1], 3)               // halfway from 2 to 4 (type 7)
+	toysNear(t, "upper quartile", c.Upper[1], 6.5)             // halfway from 4 to 9
+	toysNear(t, "one run", curves[1].Mean[1], 6)               //
+	toysNear(t, "one run", curves[1].Lower[1], 6)              //
+	toysNear(t, "one run", curves[1].MeanLower[1], math.NaN()) // no interval
 	if len(curves[2].Periods) != 0 || curves[2].Settings["arms"] != 4 {
 		t.Errorf("an entry without rows: got %+v", curves[2])
 	}
@@ -180,19 +128,19 @@ func TestCurves(t *testing.T) {
 
 // A run that diverged counts with its regret, and is counted from the period in which it diverged.
 func TestCurvesOfRunsThatDiverged(t *testing.T) {
-	rows := rowsOf(0, []float64{1, 2}, []float64{2, 4}, []float64{9, 9}, []float64{4, 5})
+	rows := toysRows(0, []float64{1, 2}, []float64{2, 4}, []float64{9, 9}, []float64{4, 5})
 	rows[7].Diverged = 90 // run 3, after period 10
-	c := Curves(toyHeader(1), rows)[0]
+	c := Curves(toysHeader(1), rows)[0]
 	if c.Runs != 4 || c.Diverged != 1 {
 		t.Errorf("%d runs, %d diverged, want 4 and 1", c.Runs, c.Diverged)
 	}
-	near(t, "mean at 100", c.Mean[1], 5)
-	near(t, "median", c.Median[1], 4.5)
+	toysNear(t, "mean at 100", c.Mean[1], 5)
+	toysNear(t, "median", c.Median[1], 4.5)
 }
 
 func TestPairedDifference(t *testing.T) {
-	a := rowsOf(0, []float64{1, 3}, []float64{1, 5}, []float64{1, 10}, []float64{1, 70}) // run 3 has no partner
-	b := rowsOf(1, []float64{1, 2}, []float64{1, 2}, []float64{1, 5})
+	a := toysRows(0, []float64{1, 3}, []float64{1, 5}, []float64{1, 10}, []float64{1, 70}) // run 3 has no partner
+	b := toysRows(1, []float64{1, 2}, []float64{1, 2}, []float64{1, 5})
 	d, err := PairedDifference(append(a, b...), 0, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -200,15 +148,15 @@ func TestPairedDifference(t *testing.T) {
 	if d.Pairs != 3 || d.Diverged != 0 || d.Period != 100 {
 		t.Errorf("got %+v", d)
 	}
-	near(t, "mean", float64(d.Mean.Value), 3)          // of 1, 3, 5
-	near(t, "lower", float64(d.Mean.Lower), -4.836711) // sd 2; 3 - w x 4.302653 x 2/sqrt(3)
-	near(t, "upper", float64(d.Mean.Upper), 10.836711) // w is 1 + 1/sqrt(3)
-	near(t, "share", float64(d.Share), 5.0/9)
-	near(t, "ratio", float64(d.Ratio.Value), 2) // 18/9
+	toysNear(t, "mean", float64(d.Mean.Value), 3)          // of 1, 3, 5
+	toysNear(t, "lower", float64(d.Mean.Lower), -4.836711) // sd 2; 3 - w x 4.302653 x 2/sqrt(3)
+	toysNear(t, "upper", float64(d.Mean.Upper), 10.836711) // w is 1 + 1/sqrt(3)
+	toysNear(t, "share", float64(d.Share), 5.0/9)
+	toysNear(t, "ratio", float64(d.Ratio.Value), 2) // 18/9
 	// a/6 - b/3 is -1/6, 1/6 and 0: sd 1/6; the ends are 2 exp(-+ w x 4.302653 / (6 sqrt(3))), with w = 0.84 +
 	// 2.4/sqrt(3)
-	near(t, "ratio", float64(d.Ratio.Lower), 0.795870)
-	near(t, "ratio", float64(d.Ratio.Upper), 5.025945)
+	toysNear(t, "ratio", float64(d.Ratio.Lower), 0.795870)
+	toysNear(t, "ratio", float64(d.Ratio.Upper), 5.025945)
 	if again, _ := PairedDifference(append(a, b...), 0, 1); again != d {
 		t.Errorf("not reproducible: %+v and %+v", d, again)
 	}
@@ -216,8 +164,8 @@ func TestPairedDifference(t *testing.T) {
 
 // Runs that diverged count with their regret, and are counted.
 func TestPairedDifferenceWithRunsThatDiverged(t *testing.T) {
-	a := rowsOf(0, []float64{4, 8}, []float64{1, 5}, []float64{1, 6})
-	b := rowsOf(1, []float64{5, 20}, []float64{1, 22}, []float64{1, 25})
+	a := toysRows(0, []float64{4, 8}, []float64{1, 5}, []float64{1, 6})
+	b := toysRows(1, []float64{5, 20}, []float64{1, 22}, []float64{1, 25})
 	rows := append(a, b...)
 	whole, err := PairedDifference(rows, 0, 1)
 	if err != nil {
@@ -235,7 +183,7 @@ func TestPairedDifferenceWithRunsThatDiverged(t *testing.T) {
 
 func TestPairedDifferenceErrors(t *testing.T) {
 	// Run 0 of B is unfinished.
-	a, b := rowsOf(0, []float64{4, 8}, []float64{1, 5}), rowsOf(1, []float64{1}, []float64{1, 2})
+	a, b := toysRows(0, []float64{4, 8}, []float64{1, 5}), toysRows(1, []float64{1}, []float64{1, 2})
 	d, err := PairedDifference(append(a, b...), 0, 1)
 	if err != nil || d.Period != 10 || d.Pairs != 2 {
 		t.Errorf("got %+v, %v", d, err)
@@ -247,16 +195,16 @@ func TestPairedDifferenceErrors(t *testing.T) {
 
 // The p-value of a bound is 1 minus the level at which the interval ends at the bound.
 func TestPValue(t *testing.T) {
-	rows := append(rowsOf(0, []float64{1, 3}, []float64{1, 5}, []float64{1, 10}),
-		rowsOf(1, []float64{1, 2}, []float64{1, 2}, []float64{1, 5})...)
+	rows := append(toysRows(0, []float64{1, 3}, []float64{1, 5}, []float64{1, 10}),
+		toysRows(1, []float64{1, 2}, []float64{1, 2}, []float64{1, 5})...)
 	d, err := PairedDifference(rows, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range []Estimate{d.Mean, d.Ratio, d.Ratio.Scaled(3), MeanRegret([]float64{1, 2, 60})} {
-		near(t, "p of the lower end", e.PValue(float64(e.Lower)), 0.05)
-		near(t, "p of the upper end", e.PValue(float64(e.Upper)), 0.05)
-		near(t, "p of the estimate", e.PValue(float64(e.Value)), 1)
+		toysNear(t, "p of the lower end", e.PValue(float64(e.Lower)), 0.05)
+		toysNear(t, "p of the upper end", e.PValue(float64(e.Upper)), 0.05)
+		toysNear(t, "p of the estimate", e.PValue(float64(e.Value)), 1)
 	}
 	if p := (Estimate{Value: 1, Lower: 0, Upper: 2}).PValue(0); !math.IsNaN(p) {
 		t.Errorf("p = %v of an interval that is not Student's", p)
@@ -266,12 +214,12 @@ func TestPValue(t *testing.T) {
 // Late regret is the regret after the last period that is at most half of the last one: here all but the first 10 of
 // 100.
 func TestLateDifference(t *testing.T) {
-	rows := append(rowsOf(0, []float64{1, 3}, []float64{2, 5}), rowsOf(1, []float64{1, 2}, []float64{0, 5})...)
+	rows := append(toysRows(0, []float64{1, 3}, []float64{2, 5}), toysRows(1, []float64{1, 2}, []float64{0, 5})...)
 	d, from, err := LateDifference(rows, 0, 1)
 	if err != nil || from != 10 || d.Period != 100 {
 		t.Fatalf("from %d to %d, %v", from, d.Period, err)
 	}
-	near(t, "ratio", float64(d.Ratio.Value), 5.0/6) // (2 + 3) / (1 + 5)
+	toysNear(t, "ratio", float64(d.Ratio.Value), 5.0/6) // (2 + 3) / (1 + 5)
 	if _, _, err := LateDifference(rows, 0, 2); !errors.Is(err, ErrNoRows) {
 		t.Errorf("no such entry: error %v", err)
 	}

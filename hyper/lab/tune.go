@@ -110,7 +110,7 @@ func Tune(ctx context.Context, t Tuning, known map[string]Experiment, opts Optio
 		o.Dir = filepath.Join(opts.Dir, fmt.Sprintf("rung-%d", rung))
 		return Simulate(ctx, spec, known, o)
 	})
-	if other := (*otherResults)(nil); errors.As(err, &other) {
+	if errors.Is(err, ErrOtherResults) {
 		err = fmt.Errorf("%s holds another search, or a search with another backend or batch size; choose another "+
 			"--out, or continue that search with the arguments that began it", opts.Dir)
 	}

@@ -11,19 +11,27 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 // Outcomes returns the lines about the claims of experiments in the table of results/README.md or
 // results/beyond/README.md, sorted by verdict. The verdicts are corrected for all claims of that table. Claims that
 // belong to the paper's ten sentences have no verdict of their own and are left out: see [Answers].
 func Outcomes(experiments ...lab.Experiment) *Table {
+	var claims []lab.Claim
+	for _, x := range experiments {
+		claims = append(claims, paper.Claims[x.Name]...)
+	}
+	return outcomes(claims)
+}
+
+// outcomes is [Outcomes] for claims.
+func outcomes(claims []lab.Claim) *Table {
 	p := readPage()
 	var lines [][]string // claim, statistic and what the claim says, estimate, size, verdict
-	for _, x := range experiments {
-		for _, c := range x.Claims {
-			if c.Sentence == 0 {
-				lines = append(lines, append([]string{"`" + c.Name + "`: " + c.Text}, p.line(c.Name)...))
-			}
+	for _, c := range claims {
+		if c.Sentence == 0 {
+			lines = append(lines, append([]string{"`" + c.Name + "`: " + c.Text}, p.line(c.Name)...))
 		}
 	}
 	t := NewTable("claim", "statistic, and what the claim says of it", "estimate, 95% interval", "runs × periods", "verdict")

@@ -16,7 +16,7 @@ import (
 // is no figure of times.
 func TestBudget(t *testing.T) {
 	h, rows := must.M2(lab.ReadStudy(paper.Known, must.M1(filepath.Glob("../../notebooks/results/neural/*.gz"))...))
-	h, rows = paper.Neural.Part(h, rows, "actions=200", "particles=10,100")
+	h, rows = lab.Select(paper.Neural, h, rows, "actions=200", "particles=10,100")
 	var measured []lab.Offer
 	for i, o := range must.M1(lab.Offers(h, rows, nil)) {
 		o.Micros = lab.Float(400 + i)

@@ -32,7 +32,7 @@ func TestTable(t *testing.T) {
 func TestTablesOfAStudy(t *testing.T) {
 	t.Chdir("../../notebooks")
 	h, rows := Study("posterior-approximations/best-*")
-	h, rows = paper.PosteriorApproximations.Part(h, rows)
+	h, rows = lab.Select(paper.PosteriorApproximations, h, rows)
 	has(t, Standings(h, rows), "| linear | 5000 | 60 | 2598 [2179, 3099] | ", "mean less that of linear |")
 	has(t, Contents(h, rows), "| dropout | 60 | 5000 |  |\n")
 	h, rows = Study("ids/n200-*")

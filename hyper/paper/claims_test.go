@@ -34,7 +34,7 @@ func (r *recorded) simulate(with lab.Simulator) lab.Simulator {
 func TestClaimsWantTheirSize(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
-		for _, claim := range x.Claims {
+		for _, claim := range paper.Claims[name] {
 			with := madeUp(x, 1e-3)
 			if name == "frontier" {
 				with = performing(map[string]int{"linear": 0, "ensemble": 0})

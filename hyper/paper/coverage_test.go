@@ -193,7 +193,7 @@ func comparedRegrets(t *testing.T) (all [][]lab.Row) {
 		}
 		x := paper.Known[name]
 		studies := simulators(t, x)
-		for _, claim := range x.Claims {
+		for _, claim := range paper.Claims[name] {
 			for i := range len(studies) * (1 + len(claim.Smaller)) { // first all studies at the full size
 				size := append([]lab.Size{claim.Full}, claim.Smaller...)[i/len(studies)]
 				from := studies[i%len(studies)]
@@ -329,7 +329,7 @@ func otherClaims(t *testing.T) (all []resampled) {
 		}
 		x := paper.Known[name]
 		for _, from := range simulators(t, x) {
-			for _, claim := range x.Claims {
+			for _, claim := range paper.Claims[name] {
 				c := resampled{claim: claim}
 				var err error
 				c.whole, err = claim.Test(func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {

@@ -36,7 +36,6 @@ var Frontier = lab.Experiment{
 	Full:    lab.Size{Periods: 10_000, Runs: 100},
 	Failure: Gaussian.Failure,
 	Target:  performsWell,
-	Claims:  frontierClaims(),
 }
 
 // performsWell returns 0.01 sqrt(K), the bound of the average regret of an agent that performs well.

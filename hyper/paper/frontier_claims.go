@@ -219,7 +219,7 @@ func LeastOf(simulate lab.Simulator, size lab.Size, bar Bar, agent, integrate st
 		all[i] = i
 	}
 	least, err := lab.LeastComputation(h, rows, all, target)
-	if enough := size.Enough(least.Runs); err == nil || errors.Is(err, lab.ErrNoneBelow) && enough != nil {
+	if enough := lab.EnoughRuns(size, least.Runs); err == nil || errors.Is(err, lab.ErrNoneBelow) && enough != nil {
 		err = enough
 	}
 	return least, err

@@ -39,7 +39,7 @@ func performing(from map[string]int) lab.Simulator {
 // Each claim about the frontier compares the least computation of settings that perform well, and reports if no setting
 // does. The claims about exact Thompson sampling compare its regret to the target.
 func TestFrontierClaims(t *testing.T) {
-	for _, c := range paper.Frontier.Claims {
+	for _, c := range paper.Claims[paper.Frontier.Name] {
 		if strings.HasPrefix(c.Name, "exact") {
 			for from, want := range []lab.Verdict{lab.Reproduced, lab.Refuted} {
 				if f, err := c.Test(performing(map[string]int{"exact": from}), c.Quick); err != nil ||

@@ -44,7 +44,7 @@ func againstTarget(simulate lab.Simulator, size lab.Size, agent string, sets ...
 	f := lab.Below("average regret per period", mean.Scaled(1/float64(periods)),
 		performsWell(h.Spec.Entries[0].Setting), periods, c.Runs)
 	f.Kind, f.Diverged = "regret a period", c.Diverged
-	return f, size.Enough(f.Runs)
+	return f, lab.EnoughRuns(size, f.Runs)
 }
 
 // compareRegret judges the mean cumulative regret of a divided by that of b, paired by seed.

@@ -49,8 +49,8 @@ func Judge(experiment string, claim lab.Claim, size lab.Size, simulate lab.Simul
 // JudgeStudies judges a claim at its full size by the first study that has the claim's runs. If there is none, it
 // judges the claim at a smaller size by the first study that has these runs. It needs at least one study.
 func JudgeStudies(experiment string, claim lab.Claim, studies ...lab.Simulator) (best Judged, err error) {
-	for i, study := range studies {
-		j, err := judgeStudy(experiment, claim, study)
+	for i, from := range studies {
+		j, err := judgeStudy(experiment, claim, from)
 		if err != nil || j.Finding.Verdict != lab.NotTested {
 			return j, err
 		}
@@ -88,7 +88,7 @@ func judgeStudy(experiment string, claim lab.Claim, simulate lab.Simulator) (Jud
 func JudgeAll(order []string, studies map[string][]lab.Simulator) ([]Judged, error) {
 	var all []Judged
 	for _, name := range order {
-		for _, claim := range Known[name].Claims {
+		for _, claim := range Claims[name] {
 			if claim.Sentence > 0 {
 				continue
 			}

@@ -13,6 +13,25 @@ import (
 var Order, Known = byName(Gaussian, Frontier, Neural, IDS, AdditivePrior, NoiseSensitivity,
 	PriorSensitivity, IndexDimension, PosteriorApproximations)
 
+// Claims maps the names of the paper's experiments, and of the experiments of package beyond, to the claims about them.
+var Claims = withBeyond(map[string][]lab.Claim{
+	Gaussian.Name:                {linearNearExact, largerEnsembles},
+	Frontier.Name:                frontierClaims(),
+	Neural.Name:                  neuralClaims(),
+	IDS.Name:                     sparseClaims(),
+	AdditivePrior.Name:           additivePriorClaims(),
+	NoiseSensitivity.Name:        noiseClaims(),
+	PriorSensitivity.Name:        priorClaims(),
+	IndexDimension.Name:          dimensionClaims(),
+	PosteriorApproximations.Name: approximationClaims(),
+})
+
+// withBeyond adds the claims of package beyond to the paper's.
+func withBeyond(claims map[string][]lab.Claim) map[string][]lab.Claim {
+	maps.Copy(claims, beyond.Claims)
+	return claims
+}
+
 // byName returns the names of experiments, and the experiments by name.
 func byName(all ...lab.Experiment) (order []string, known map[string]lab.Experiment) {
 	known = maps.Clone(worlds.Known)

@@ -234,5 +234,5 @@ func contrast(simulate lab.Simulator, size lab.Size, a, b, c, d lab.Side) (lab.F
 		gap.Period)
 	f := lab.Below(statistic, gap.Mean, 0, gap.Period, gap.Pairs)
 	f.Kind, f.Diverged, f.Share = "difference of gaps", gap.Diverged, &gap.Share
-	return f, size.Enough(f.Runs)
+	return f, lab.EnoughRuns(size, f.Runs)
 }

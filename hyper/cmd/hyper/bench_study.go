@@ -14,7 +14,7 @@ import (
 
 func benchStudyCommand() *cobra.Command {
 	var t timing
-	var study []string
+	var pieces []string
 	var mix mixFlag
 	c := &cobra.Command{
 		Use:   "study EXPERIMENT [KEY=VALUE...]",
@@ -32,11 +32,11 @@ together (Holm's correction). If neither is certain, the agent is undecided.`,
 		Args:    arguments("EXPERIMENT"),
 	}
 	t.add(c)
-	c.Flags().StringArrayVar(&study, "study", nil,
+	c.Flags().StringArrayVar(&pieces, "study", nil,
 		"DIR|FILE: the results; repeatable, or a pattern (default notebooks/results/EXPERIMENT/*.gz)")
 	mix.add(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
-		h, rows, err := readPart(args[0], args[1:], study, mix)
+		h, rows, err := readPart(args[0], args[1:], pieces, mix)
 		if err != nil {
 			return err
 		}
@@ -68,21 +68,21 @@ together (Holm's correction). If neither is certain, the agent is undecided.`,
 }
 
 // readPart reads those entries of an experiment's study that have the values, "key=value" texts.
-func readPart(name string, values, study []string, mix mixFlag) (lab.Header, []lab.Row, error) {
+func readPart(name string, values, pieces []string, mix mixFlag) (lab.Header, []lab.Row, error) {
 	x, err := experiment(name)
 	if err != nil {
 		return lab.Header{}, nil, err
 	}
-	if study == nil {
-		study = []string{filepath.Join("notebooks", "results", x.Name, "*.gz")}
+	if pieces == nil {
+		pieces = []string{filepath.Join("notebooks", "results", x.Name, "*.gz")}
 	}
-	h, rows, err := readStudy(x, study, mix)
+	h, rows, err := readStudy(x, pieces, mix)
 	if err != nil {
 		return h, nil, err
 	}
-	h, rows = x.Part(h, rows, values...)
+	h, rows = lab.Select(x, h, rows, values...)
 	if len(h.Spec.Entries) == 0 {
-		return h, nil, fmt.Errorf("the study %s has no agent with %v", strings.Join(study, ", "), values)
+		return h, nil, fmt.Errorf("the study %s has no agent with %v", strings.Join(pieces, ", "), values)
 	}
 	return h, rows, nil
 }

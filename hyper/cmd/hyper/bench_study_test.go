@@ -13,8 +13,8 @@ import (
 
 // Each agent of the selected part of a study has its time, its computation, its regret, and its position by both costs.
 func TestBenchStudy(t *testing.T) {
-	study := must.M1(filepath.Abs("../../../notebooks/results/neural/*.gz"))
-	quick := []string{"bench", "study", "neural", "actions=200", "--study", study, "--rounds", "1", "--time", "1ms"}
+	pieces := must.M1(filepath.Abs("../../../notebooks/results/neural/*.gz"))
+	quick := []string{"bench", "study", "neural", "actions=200", "--study", pieces, "--rounds", "1", "--time", "1ms"}
 	status, stdout, stderr := call(t, append(quick, "--json")...)
 	if status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
@@ -32,9 +32,9 @@ func TestBenchStudy(t *testing.T) {
 		t.Errorf("offers %v", agents)
 	}
 	for want, args := range map[string][]string{
-		"has no agent with [actions=7]": {"bench", "study", "neural", "actions=7", "--study", study},
+		"has no agent with [actions=7]": {"bench", "study", "neural", "actions=7", "--study", pieces},
 		"no such file or folder":        {"bench", "study", "neural", "--study", "nowhere"},
-		"--rounds and --time must be":   {"bench", "study", "neural", "--study", study, "--rounds", "0"},
+		"--rounds and --time must be":   {"bench", "study", "neural", "--study", pieces, "--rounds", "0"},
 		"nural":                         {"bench", "study", "nural"},
 	} {
 		if status, _, stderr := call(t, args...); status != 2 || !strings.Contains(stderr, want) {

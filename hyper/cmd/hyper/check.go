@@ -204,12 +204,12 @@ func (f *checkFlags) print(c lab.Claim, found lab.Finding) {
 }
 
 func selectClaims(x lab.Experiment, names []string) ([]lab.Claim, error) {
-	if len(x.Claims) == 0 {
+	if len(paper.Claims[x.Name]) == 0 {
 		return nil, fmt.Errorf("experiment %s has no claims to check: hyper compare compares its agents", x.Name)
 	}
 	var known []string
 	var out []lab.Claim
-	for _, c := range x.Claims {
+	for _, c := range paper.Claims[x.Name] {
 		known = append(known, c.Name)
 		if len(names) == 0 || slices.Contains(names, c.Name) {
 			out = append(out, c)

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
+	"github.com/hypermodels/hypermodels/hyper/internal/workers"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -53,7 +55,7 @@ func calibrateCommand() *cobra.Command {
 			if t.Spec, _, err = lab.ParseSpec(raw.Spec, paper.Known); err != nil {
 				return err
 			}
-			if err := lab.OpenShare(t.Backend, t.Share); err != nil {
+			if err := workers.OpenShare(t.Backend, t.Share); err != nil {
 				return err
 			}
 			c, err := lab.Calibrate(t.Spec, t.Entry, t.Runs, t.Backend, t.Length)
@@ -110,8 +112,8 @@ func calibrate(spec lab.Spec, entry, runs, workers int, name string, length time
 	return mean, max(0, time.Since(begin).Seconds()-mean.Compile-mean.Total), nil
 }
 
-// forecast is the expected time and memory of a Spec.
-type forecast struct {
+// prediction is the expected time and memory of a Spec.
+type prediction struct {
 	RunPeriods int64 `json:"run_periods"`
 	// Operations counts multiplications and additions separately, by the paper's formula.
 	Operations float64         `json:"formula_operations"`
@@ -132,15 +134,15 @@ type forecast struct {
 // predict calibrates every shape of a Spec, and returns the expected time and memory. Times are valid for a machine
 // that is as busy as now. The memory of a process without its runs is mostly the compiler's, and differs by a tenth
 // between starts. jobs regroups the batches into the jobs of a worker; nil makes each batch a job.
-func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f forecast, err error) {
+func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f prediction, err error) {
 	o = o.Defaults(spec)
 	batches, shapes := lab.Jobs(spec, o.BatchRuns)
 	if jobs != nil {
 		batches = jobs(shapes)
 	}
 	workers := min(o.Workers, len(batches))
-	f = forecast{RunPeriods: int64(len(spec.Entries)) * int64(spec.Runs) * int64(spec.Periods), Workers: workers,
-		BatchRuns: o.BatchRuns, Backend: o.Backend, Nodes: map[int]float64{}, Free: lab.FreeMemory()}
+	f = prediction{RunPeriods: int64(len(spec.Entries)) * int64(spec.Runs) * int64(spec.Periods), Workers: workers,
+		BatchRuns: o.BatchRuns, Backend: o.Backend, Nodes: map[int]float64{}, Free: process.FreeMemory()}
 	alone := o.Backend == backend.XLACPU && workers > 1
 	var measured []lab.Calibration
 	startup := 0.0
@@ -207,12 +209,12 @@ func dryRun(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job, asJ
 	}
 	if f.Free > 0 && f.Memory > f.Free {
 		return fmt.Errorf("%w: the runs need about %s, and %s are free; use fewer --workers or --batch-runs",
-			lab.ErrMemory, lab.Bytes(f.Memory), lab.Bytes(f.Free))
+			lab.ErrMemory, process.Bytes(f.Memory), process.Bytes(f.Free))
 	}
 	return nil
 }
 
-func printForecast(f forecast) error {
+func printForecast(f prediction) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "run-periods\t%d\n", f.RunPeriods)
 	fmt.Fprintf(w, "operations\t%.3g, by the paper's formula, counting multiplications and additions\n", f.Operations)
@@ -222,8 +224,8 @@ func printForecast(f forecast) error {
 		fmt.Fprintf(w, "%d such machines\t%v\n", n, seconds(f.Nodes[n]))
 	}
 	if f.Memory > 0 {
-		fmt.Fprintf(w, "memory\t%s for each run, %s for each process without its runs, %s in total; %s are free\n", lab.Bytes(f.PerRun),
-			lab.Bytes(f.PerProcess), lab.Bytes(f.Memory), lab.Bytes(f.Free))
+		fmt.Fprintf(w, "memory\t%s for each run, %s for each process without its runs, %s in total; %s are free\n", process.Bytes(f.PerRun),
+			process.Bytes(f.PerProcess), process.Bytes(f.Memory), process.Bytes(f.Free))
 	}
 	return w.Flush()
 }

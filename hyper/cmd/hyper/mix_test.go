@@ -9,6 +9,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -27,7 +28,7 @@ func madeBy(t *testing.T, dir string, lines int, seed uint64, change func(h *lab
 		old, now := must.M1(json.Marshal(7+run)), must.M1(json.Marshal(seed+uint64(run)))
 		rest = strings.ReplaceAll(rest, `"seed":`+string(old)+`,`, `"seed":`+string(now)+`,`)
 	}
-	must.M(lab.WriteFile(filepath.Join(out, lab.ResultsFile), []byte(string(must.M1(json.Marshal(h)))+"\n"+rest)))
+	must.M(saved.WriteFile(filepath.Join(out, lab.ResultsFile), []byte(string(must.M1(json.Marshal(h)))+"\n"+rest)))
 	return out
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -114,7 +115,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := lab.WriteFile(filepath.Join(f.out, "tune.json"), append(text, '\n')); err != nil {
+	if err := saved.WriteFile(filepath.Join(f.out, "tune.json"), append(text, '\n')); err != nil {
 		return err
 	}
 	if f.engine.json {

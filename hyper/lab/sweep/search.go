@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -98,7 +99,7 @@ func (s Search) Run(dir string, known map[string]lab.Experiment, run func(rung s
 	if err != nil {
 		return t, err
 	}
-	return t, lab.WriteFile(filepath.Join(dir, "tune.json"), append(text, '\n'))
+	return t, saved.WriteFile(filepath.Join(dir, "tune.json"), append(text, '\n'))
 }
 
 // Rung returns the folder of a rung. Rungs count from 1.

@@ -1,8 +1,7 @@
-package lab
+package process
 
 import (
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -10,44 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onShare calls f on a thread that may use only the k-th of n shares of the allowed cores. XLA chooses the size and the
-// cores of its thread pool by the thread that loads it.
-func onShare(k, n int, f func()) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var all, mine unix.CPUSet
-	if unix.SchedGetaffinity(0, &all) != nil || all.Count() < n {
-		f()
-		return
-	}
-	seen, count := 0, all.Count()
-	for cpu := 0; seen < count; cpu++ {
-		if !all.IsSet(cpu) {
-			continue
-		}
-		if seen*n/count == k {
-			mine.Set(cpu)
-		}
-		seen++
-	}
-	if unix.SchedSetaffinity(0, &mine) == nil {
-		defer func() { _ = unix.SchedSetaffinity(0, &all) }()
-	}
-	f()
-}
-
-// processorTime returns the processor time that all threads of this process have used.
-func processorTime() time.Duration {
+// ProcessorTime returns the processor time that all threads of this process have used.
+func ProcessorTime() time.Duration {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t)
 	return time.Duration(t.Nano())
 }
 
-// peakMemory returns the largest amount of memory that this process has used, in bytes.
-func peakMemory() int64 { return kilobytes("/proc/self/status", "VmHWM:") }
+// PeakMemory returns the largest amount of memory that this process has used, in bytes.
+func PeakMemory() int64 { return kilobytes("/proc/self/status", "VmHWM:") }
 
-// forgetPeak resets peakMemory to the amount of memory that the process uses now.
-func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
+// ForgetPeak resets PeakMemory to the amount of memory that the process uses now.
+func ForgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // FreeMemory returns the number of bytes of memory that programs may still use, or 0 if the operating system does not
 // report it. It is the smaller of the free memory of the machine and of the control group of the process.
