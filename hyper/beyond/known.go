@@ -3,6 +3,10 @@
 // Where a source gives no bound, the bound is chosen here.
 package beyond
 
+import (
+	"github.com/hypermodels/hypermodels/hyper/study"
+)
+
 import "github.com/hypermodels/hypermodels/hyper/lab"
 
 // Name stands for all experiments of this package, where a command accepts a name of claims.
@@ -12,7 +16,7 @@ const Name = "beyond"
 var Order, Known = byName(LinearBandit, UnknownAction, TestbedBandit, QuadraticBandit)
 
 // Claims maps the names of the experiments to the claims about them.
-var Claims = map[string][]lab.Claim{
+var Claims = map[string][]study.Claim{
 	LinearBandit.Name:    linearClaims(),
 	UnknownAction.Name:   unknownActionClaims,
 	TestbedBandit.Name:   testbedClaims(),

@@ -18,6 +18,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // TestMain lets this binary act as its own worker process.
@@ -214,7 +215,7 @@ func TestAgentsMeetTheSameEnvironment(t *testing.T) {
 	a, _ := run(t, spec(t, "exact", lab.Size{Periods: 1, Runs: 40}, "arms=2"), lab.Options{Backend: backend.Go})
 	b, _ := run(t, spec(t, "ensemble", lab.Size{Periods: 1, Runs: 40}, "arms=2", "particles=3", "batch=2"),
 		lab.Options{Backend: backend.Go})
-	same, regrets := 0, map[lab.Float]bool{}
+	same, regrets := 0, map[stats.Float]bool{}
 	for i := range a {
 		if a[i].Digest == b[i].Digest {
 			same++

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // Every claim of the paper's experiments that is not part of a sentence is in the table of claims exactly once.
@@ -40,7 +41,7 @@ func TestOutcomesOfATable(t *testing.T) {
 | 'three': third | ratio of regret, between 0.8 and 1.25 | 1 [0.9, 1.1] | 60 × 5 | reproduced |
 `
 	must.M(os.WriteFile("results/README.md", []byte(strings.ReplaceAll(page, "'", "`")), 0o600))
-	claims := []lab.Claim{{Name: "one", Text: "first"}, {Name: "two", Text: "second"},
+	claims := []study.Claim{{Name: "one", Text: "first"}, {Name: "two", Text: "second"},
 		{Name: "three", Text: "third"}, {Name: "four", Sentence: 8}}
 	has(t, outcomes(claims), "\n"+
 		"| `three`: third | ratio of regret, between 0.8 and 1.25 | 1 [0.9, 1.1] | 60 × 5 | **reproduced** |\n"+

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/study"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -59,7 +60,7 @@ const (
 var Bars = []Bar{PerformsWell, TwiceExact}
 
 // target returns a function that gives the bound of average regret for a setting with a number of arms.
-func (b Bar) target(simulate lab.Simulator, size lab.Size, arms int) (func(*lab.Setting) float64, error) {
+func (b Bar) target(simulate study.Simulator, size lab.Size, arms int) (func(*lab.Setting) float64, error) {
 	if b == PerformsWell {
 		return performsWell, nil
 	}

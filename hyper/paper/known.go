@@ -6,6 +6,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/worlds"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // Order lists the names of the paper's experiments in the order of the paper. Known maps names to these
@@ -14,7 +15,7 @@ var Order, Known = byName(Gaussian, Frontier, Neural, IDS, AdditivePrior, NoiseS
 	PriorSensitivity, IndexDimension, PosteriorApproximations)
 
 // Claims maps the names of the paper's experiments, and of the experiments of package beyond, to the claims about them.
-var Claims = withBeyond(map[string][]lab.Claim{
+var Claims = withBeyond(map[string][]study.Claim{
 	Gaussian.Name:                {linearNearExact, largerEnsembles},
 	Frontier.Name:                frontierClaims(),
 	Neural.Name:                  neuralClaims(),
@@ -27,7 +28,7 @@ var Claims = withBeyond(map[string][]lab.Claim{
 })
 
 // withBeyond adds the claims of package beyond to the paper's.
-func withBeyond(claims map[string][]lab.Claim) map[string][]lab.Claim {
+func withBeyond(claims map[string][]study.Claim) map[string][]study.Claim {
 	maps.Copy(claims, beyond.Claims)
 	return claims
 }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 func benchStudyCommand() *cobra.Command {
@@ -40,7 +42,7 @@ together (Holm's correction). If neither is certain, the agent is undecided.`,
 		if err != nil {
 			return err
 		}
-		if _, err := lab.Offers(h, rows, nil); err != nil { // finds faults before the timing, which takes minutes
+		if _, err := study.Tradeoffs(h, rows, nil); err != nil { // finds faults before the timing, which takes minutes
 			return err
 		}
 		if err := t.open(); err != nil {
@@ -55,14 +57,14 @@ together (Holm's correction). If neither is certain, the agent is undecided.`,
 		if err != nil {
 			return err
 		}
-		offers, err := lab.Offers(h, rows, micros)
+		offers, err := study.Tradeoffs(h, rows, micros)
 		if err != nil {
 			return err
 		}
 		for i, b := range bytes {
 			offers[i].Bytes = int64(b)
 		}
-		return t.printOffers(offers, plot.Labels(lab.Curves(h, rows)))
+		return t.printOffers(offers, plot.Labels(analysis.Curves(h, rows)))
 	}
 	return c
 }
@@ -80,7 +82,7 @@ func readPart(name string, values, pieces []string, mix mixFlag) (lab.Header, []
 	if err != nil {
 		return h, nil, err
 	}
-	h, rows = lab.Select(x, h, rows, values...)
+	h, rows = analysis.Select(x, h, rows, values...)
 	if len(h.Spec.Entries) == 0 {
 		return h, nil, fmt.Errorf("the study %s has no agent with %v", strings.Join(pieces, ", "), values)
 	}
@@ -88,9 +90,9 @@ func readPart(name string, values, pieces []string, mix mixFlag) (lab.Header, []
 }
 
 // printOffers prints a line for each offer.
-func (t timing) printOffers(offers []lab.Offer, labels []string) error {
+func (t timing) printOffers(offers []study.Tradeoff, labels []string) error {
 	return printAll(offers, t.json, tabwriter.TabIndent, "agent\tperiod\truns\tmean regret [95%]\toperations\tplace\t"+
-		"us/period\tplace\tMB/run", func(i int, o lab.Offer) string {
+		"us/period\tplace\tMB/run", func(i int, o study.Tradeoff) string {
 		memory := "-"
 		if o.Bytes > 0 {
 			memory = fmt.Sprintf("%.1f", float64(o.Bytes)/1e6)

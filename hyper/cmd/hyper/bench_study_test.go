@@ -8,7 +8,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // Each agent of the selected part of a study has its time, its computation, its regret, and its position by both costs.
@@ -19,9 +19,9 @@ func TestBenchStudy(t *testing.T) {
 	if status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
-	agents := map[string]lab.Offer{}
+	agents := map[string]study.Tradeoff{}
 	for line := range strings.Lines(stdout) {
-		var o lab.Offer
+		var o study.Tradeoff
 		must.M(json.Unmarshal([]byte(line), &o))
 		agents[o.Agent] = o
 		if o.Settings["actions"] != 200. || o.Period != 5000 || o.Runs != 60 || o.Micros <= 0 || !(o.Regret.Value > 0) {

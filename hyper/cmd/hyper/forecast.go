@@ -18,6 +18,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/internal/workers"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/forecast"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
@@ -58,7 +59,7 @@ func calibrateCommand() *cobra.Command {
 			if err := workers.OpenShare(t.Backend, t.Share); err != nil {
 				return err
 			}
-			c, err := lab.Calibrate(t.Spec, t.Entry, t.Runs, t.Backend, t.Length)
+			c, err := forecast.Calibrate(t.Spec, t.Entry, t.Runs, t.Backend, t.Length)
 			if err != nil {
 				return failure{err}
 			}
@@ -68,7 +69,7 @@ func calibrateCommand() *cobra.Command {
 }
 
 // do runs the task in a process of hyper; self is the path of the program.
-func (t calibrationTask) do(self string) (out lab.Calibration, err error) {
+func (t calibrationTask) do(self string) (out forecast.Calibration, err error) {
 	text, err := json.Marshal(t)
 	if err != nil {
 		return out, err
@@ -84,12 +85,12 @@ func (t calibrationTask) do(self string) (out lab.Calibration, err error) {
 // calibrate measures an entry in concurrent processes, one for each worker, and returns the mean. startup is the
 // remaining time of the processes.
 func calibrate(spec lab.Spec, entry, runs, workers int, name string, length time.Duration) (
-	mean lab.Calibration, startup float64, err error) {
+	mean forecast.Calibration, startup float64, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return mean, 0, err
 	}
-	all, errs := make([]lab.Calibration, workers), make([]error, workers)
+	all, errs := make([]forecast.Calibration, workers), make([]error, workers)
 	begin := time.Now()
 	var group sync.WaitGroup
 	for k := range workers {
@@ -123,12 +124,12 @@ type prediction struct {
 	Seconds    float64         `json:"seconds"` // on this machine
 	Nodes      map[int]float64 `json:"nodes"`   // seconds on a number of such machines
 	// PerRun is the memory of a run during a call: its state before and after, and temporary memory.
-	PerRun     int64             `json:"bytes_per_run"`
-	PerProcess int64             `json:"bytes_per_process"` // without its runs, at most
-	Memory     int64             `json:"bytes"`             // of all workers, at most
-	Free       int64             `json:"free_bytes"`
-	Shapes     []lab.Calibration `json:"shapes"`
-	Startup    float64           `json:"startup_seconds"`
+	PerRun     int64                  `json:"bytes_per_run"`
+	PerProcess int64                  `json:"bytes_per_process"` // without its runs, at most
+	Memory     int64                  `json:"bytes"`             // of all workers, at most
+	Free       int64                  `json:"free_bytes"`
+	Shapes     []forecast.Calibration `json:"shapes"`
+	Startup    float64                `json:"startup_seconds"`
 }
 
 // predict calibrates every shape of a Spec, and returns the expected time and memory. Times are valid for a machine
@@ -144,7 +145,7 @@ func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f
 	f = prediction{RunPeriods: int64(len(spec.Entries)) * int64(spec.Runs) * int64(spec.Periods), Workers: workers,
 		BatchRuns: o.BatchRuns, Backend: o.Backend, Nodes: map[int]float64{}, Free: process.FreeMemory()}
 	alone := o.Backend == backend.XLACPU && workers > 1
-	var measured []lab.Calibration
+	var measured []forecast.Calibration
 	startup := 0.0
 	for i, entry := range shapes {
 		fmt.Fprintf(os.Stderr, "calibrating shape %d of %d: %s\n", i+1, len(shapes), spec.Entries[entry].Agent)
@@ -167,23 +168,23 @@ func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f
 		f.Operations += 2 * measured[j.Shape].Operations * float64(j.Runs) * float64(spec.Periods)
 	}
 	for _, nodes := range []int{1, 2, 4, 8, 16} {
-		f.Nodes[nodes] = lab.Makespan(batches, measured, spec.Periods, workers*nodes, alone, startup)
+		f.Nodes[nodes] = forecast.Makespan(batches, measured, spec.Periods, workers*nodes, alone, startup)
 	}
 	f.Seconds, f.Shapes, f.Startup = f.Nodes[1], measured, startup
 	return f, nil
 }
 
-// memory returns lab.Memory for an entry. If the backend does not report memory, it calibrates again with more runs.
-func memory(spec lab.Spec, entry int, c lab.Calibration, workers int, name string) (run, process int64, err error) {
+// memory returns forecast.Memory for an entry. If the backend does not report memory, it calibrates again with more runs.
+func memory(spec lab.Spec, entry int, c forecast.Calibration, workers int, name string) (run, process int64, err error) {
 	if c.Call > 0 {
-		run, process = lab.Memory(c, c)
+		run, process = forecast.Memory(c, c)
 		return run, process, nil
 	}
 	more, _, err := calibrate(spec, entry, 4*c.Runs, workers, name, calibrationTime/8)
 	if err != nil {
 		return 0, 0, err
 	}
-	run, process = lab.Memory(c, more)
+	run, process = forecast.Memory(c, more)
 	if state, err := lab.StateBytes(spec.Entries[entry], spec.Periods); err == nil {
 		run = max(run, 2*state) // memory that compiling has freed may hide the memory of small runs
 	}
