@@ -1,11 +1,11 @@
 package analysis
 
 import (
+	"math"
+
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
-
-import "math"
 
 // Standing is the result of an entry at the last period that all its runs have reached. On hard problems the regret is
 // heavy-tailed over seeds, so Standing has three statistics: the mean, which is the paper's; the median, which

@@ -1,11 +1,11 @@
 package analysis
 
 import (
+	"fmt"
+
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
-
-import "fmt"
 
 // Curve is the cumulative regret of an entry over the periods that all its runs have. With a single run, the bounds are
 // NaN.

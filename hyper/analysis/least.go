@@ -50,7 +50,7 @@ func LeastComputation(h lab.Header, rows []lab.Row, entries []int, target func(*
 
 // Over returns the ratio of the least computation to the least computation of other settings on the same seeds. Its
 // interval comes from the ends of both intervals. p is the two-sided p-value of the hypothesis that the ratio is bound.
-// The error wraps ErrNotInStudy if the seeds differ.
+// The error wraps ErrMissing if the seeds differ.
 func (l Least) Over(other Least, bound float64) (ratio stats.Estimate, p float64, err error) {
 	if !slices.Equal(l.seeds, other.seeds) {
 		return ratio, 0, fmt.Errorf("%w: the two sides of the comparison have %d and %d runs with different seeds",

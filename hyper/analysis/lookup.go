@@ -12,13 +12,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// ErrNotInStudy reports that a study lacks an entry, enough runs of it, or its rows at a period.
+// ErrMissing reports that results lack an entry, enough runs of it, or its rows at a period.
 var ErrMissing = errors.New("not in the study")
 
-// FromStudy returns a function that finds entries in results, where a study.Simulator would simulate them. For each entry it returns the
-// runs that have a row at exactly the last requested period, with all their rows up to that period. This is valid
-// because the first periods of a run do not depend on how many follow. If there are more runs than requested, it
-// returns them all, because nobody chose them by their results. The error wraps ErrNotInStudy if an entry is missing or
+// Lookup returns a function that finds runs in results. It is a study.Simulator that simulates nothing. For each entry
+// it returns the runs that have a row at exactly the last requested period, with all their rows up to that period. This
+// is valid because the first periods of a run do not depend on how many follow. If there are more runs than requested,
+// it returns them all, because nobody chose them by their results. The error wraps ErrMissing if an entry is missing or
 // has too few such runs.
 func Lookup(x lab.Experiment, h lab.Header, rows []lab.Row) (
 	simulate func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error)) {

@@ -26,9 +26,9 @@ func cutToHeader(t *testing.T, dir string) string {
 	return dir
 }
 
-// FromStudy asks a study for runs that have a row at exactly one period. If there are too few, or they are too short,
+// Lookup asks results for runs that have a row at exactly one period. If there are too few, or they are too short,
 // the error says what the study has.
-func TestFromStudyWantsTheSizeAskedFor(t *testing.T) {
+func TestLookupWantsTheSizeAskedFor(t *testing.T) {
 	h, rows, err := Read(toys.Known, toys.Write(t, []int{2, 3}, 3, 1000, 10, toys.Linear),
 		toys.Write(t, []int{3}, 2, 5000, 13, toys.Linear))
 	if err != nil {

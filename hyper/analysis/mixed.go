@@ -1,12 +1,12 @@
 package analysis
 
 import (
+	"fmt"
+
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-import "fmt"
-
-// Study sets how the pieces of a study are read. The zero value refuses pieces that different code made, unless no
+// Reader reads the pieces of a study. The zero value refuses pieces that different code made, unless no
 // change of results lies between the versions of the code (see [lab.Provenance.Mixable]).
 type Reader struct {
 	// Mix, if not nil, allows pieces that different code made. It is called with the reason why they differ, and the

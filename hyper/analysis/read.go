@@ -8,9 +8,9 @@
 //	d, err := analysis.PairedDifference(rows, 0, 1)
 //	fmt.Println(d.Ratio) // of the first two entries, on the same seeds
 //
-// [Read] joins result folders and pieces of studies, [Select] picks entries by their settings, and [Write] writes complete
-// results to a file. [Curves], [Summarize] and [Compare] describe each entry; [PairedDifference] and the functions beside
-// it compare entries on the seeds that they share. [Lookup] finds the runs that a claim needs.
+// [Read] joins result folders and pieces of studies, [Select] picks entries by their settings, and [Write] writes
+// complete results to a file. [Curves], [Summarize] and [Compare] describe each entry; [PairedDifference] and the
+// functions beside it compare entries on the seeds that they share. [Lookup] finds the runs that a claim needs.
 package analysis
 
 import (
@@ -23,15 +23,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Read reads pieces of a study, or result folders, and joins them. A study is the results of one experiment in pieces. A
-// piece is a small file with the header and the rows of some runs at a few periods. Pieces may be made on different
+// Read reads pieces of a study, or result folders, and joins them. A study is the results of one experiment in pieces.
+// A piece is a small file with the header and the rows of some runs at a few periods. Pieces may be made on different
 // machines, with different seeds and settings.
 //
-// Entries with the same agent and settings become
-// one entry, with all their runs. The Spec of the header has all entries; its Runs is the largest number of runs of an
-// entry, and its Periods the largest of all pieces. If two pieces hold the same run of an entry, their rows must agree,
-// except for the rounding of [Write]; the first one counts. Read refuses pieces if results changed between the
-// versions of the code that made them, see [Reader]. The error wraps ErrNoRows if the pieces have no rows.
+// Entries with the same agent and settings become one entry, with all their runs. The Spec of the header has all
+// entries; its Runs is the largest number of runs of an entry, and its Periods the largest of all pieces. If two pieces
+// hold the same run of an entry, their rows must agree, except for the rounding of [Write]; the first one counts. Read
+// refuses pieces if results changed between the versions of the code that made them, see [Reader]. The error wraps
+// ErrNoRows if the pieces have no rows.
 func Read(known map[string]lab.Experiment, paths ...string) (lab.Header, []lab.Row, error) {
 	return Reader{}.Read(known, paths...)
 }
@@ -60,7 +60,7 @@ func (s Reader) Read(known map[string]lab.Experiment, paths ...string) (lab.Head
 
 // joiner joins the pieces of a study, one after the other.
 type joiner struct {
-	mix     func(why error) // as in Study
+	mix     func(why error) // as in Reader
 	header  lab.Header
 	rows    []lab.Row
 	made    makers

@@ -10,11 +10,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Select returns the entries of results of an experiment that have all the given settings, with their rows. A set is "key=value" or
-// "key=v1,v2,...", or a bare "key", which selects nothing. Entries are sorted by agent as in x.Order, with other
-// learners last, and then by the sets in turn: in the order in which a set lists its values, and in ascending order for
-// a bare "key", where entries without the key come first. Select leaves out an entry without the key of a set that lists
-// values.
+// Select returns the entries of results of an experiment that have all the given settings, with their rows. A set is
+// "key=value" or "key=v1,v2,...", or a bare "key", which selects nothing. Entries are sorted by agent as in x.Order,
+// with other learners last, and then by the sets in turn: in the order in which a set lists its values, and in
+// ascending order for a bare "key", where entries without the key come first. Select leaves out an entry without the
+// key of a set that lists values.
 func Select(x lab.Experiment, h lab.Header, rows []lab.Row, sets ...string) (lab.Header, []lab.Row) {
 	places := map[int][]int{}
 	for i, e := range h.Spec.Entries {
@@ -28,8 +28,8 @@ func Select(x lab.Experiment, h lab.Header, rows []lab.Row, sets ...string) (lab
 	return pick(h, rows, kept)
 }
 
-// position returns the position of an entry in the order of agents and of each set. ok is false if a set leaves the entry
-// out.
+// position returns the position of an entry in the order of agents and of each set. ok is false if a set leaves the
+// entry out.
 func position(x lab.Experiment, h lab.Header, e lab.Entry, sets []string) (place []int, ok bool) {
 	agent := slices.Index(x.Order, e.Agent)
 	if agent < 0 { // another learner

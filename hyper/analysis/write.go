@@ -67,8 +67,12 @@ func haveKeys(h lab.Header, sets []string) error {
 // pieceParts is the number of steps of regret in one unit of reward: a piece of a study rounds regrets to such steps.
 const pieceParts = 1e3
 
-// WriteResults writes complete results to a file. FILE.jsonl.gz becomes a piece of a study, as Export writes it.
-// FILE.jsonl has every row and every digit. WriteResults refuses to replace an existing file unless replace is true or
+// Write writes complete results to a file. FILE.jsonl has every row and every digit. FILE.jsonl.gz becomes a piece of a
+// study: it has the rows at the last period and at eight periods for each factor of ten, from 10 on. These periods do
+// not depend on the last period, so that pieces of different lengths can be compared. A piece has regrets rounded to
+// thousandths.
+//
+// Write refuses to replace an existing file unless replace is true or
 // the bytes would be the same. It always refuses to replace the result file of a run.
 func Write(path string, h lab.Header, rows []lab.Row, replace bool) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -4,10 +4,9 @@
 package beyond
 
 import (
+	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
-
-import "github.com/hypermodels/hypermodels/hyper/lab"
 
 // Name stands for all experiments of this package, where a command accepts a name of claims.
 const Name = "beyond"

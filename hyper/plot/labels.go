@@ -11,9 +11,9 @@ import (
 
 // Labels returns names of curves for a legend, in the order of the curves. A name has the agent, the settings that
 // differ between the agent's curves, as in "ensemble, particles=10", and the settings in always. Settings are sorted by
-// key. A setting that differs between curves of another agent is included, too, unless it is usual, see [analysis.Curve].
-// Settings that differ only between agents are left out, because the agent's name represents them; so are settings that
-// searches found for all curves of an agent. If runs diverged, the name ends with their number.
+// key. A setting that differs between curves of another agent is included, too, unless it is usual, see
+// [analysis.Curve]. Settings that differ only between agents are left out, because the agent's name represents them; so
+// are settings that searches found for all curves of an agent. If runs diverged, the name ends with their number.
 func Labels(curves []analysis.Curve, always ...string) []string {
 	differ := differences(curves)
 	out := make([]string, len(curves))

@@ -5,8 +5,8 @@
 //	fmt.Println(stats.RatioOfRegrets(linear, ensemble)) // the ratio of the means, with its interval
 //	p := stats.Ratio(linear, ensemble).PBelow(1)        // small if the first mean is below the second
 //
-// An [Estimate] has an interval at [Level]. Regrets have heavy right tails: one run in sixty may have half of all regret,
-// and many samples miss that run. Intervals are therefore wider than Student's intervals.
+// An [Estimate] has an interval at [Level]. Regrets have heavy right tails: one run in sixty may have half of all
+// regret, and many samples miss that run. Intervals are therefore wider than Student's intervals.
 //
 // A test of [Paired] numbers adds one pair to the sample: a copy of the pair that speaks most against the result of the
 // test, at 2.5 times its distance from the estimate. With committed studies as populations, such a test of 64 or more

@@ -6,9 +6,9 @@
 //	fmt.Print(study.Table(answers))
 //
 // A [Claim] is a statement about the number that a [Simulator] gives, such as the ratio of the regrets of two agents.
-// Its test makes a [Finding]: an estimate with an interval, and a [Verdict]. A [Sentence] states several comparisons that
-// must all be true. [Answer] reports for several sentences together whether each holds, does not hold, or is open. An
-// [Archive] is a folder of results. [Tradeoffs] shows which agents have the least regret at their cost.
+// Its test makes a [Finding]: an estimate with an interval, and a [Verdict]. A [Sentence] states several comparisons
+// that must all be true. [Answer] reports for several sentences together whether each holds, does not hold, or is open.
+// An [Archive] is a folder of results. [Tradeoffs] shows which agents have the least regret at their cost.
 package study
 
 import (

@@ -36,8 +36,8 @@ func (c Claim) Size(quick bool) lab.Size {
 	return c.Full
 }
 
-// Simulator runs agents of an experiment, with "key=value" settings as in [lab.Experiment.Spec]. No setting was tuned on
-// its seeds.
+// Simulator runs agents of an experiment, with "key=value" settings as in [lab.Experiment.Spec]. No setting was tuned
+// on its seeds.
 type Simulator func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error)
 
 // Verdict is the outcome of the test of a [Claim], or the answer to a [Sentence].
@@ -84,8 +84,8 @@ type Finding struct {
 	}
 }
 
-// JudgeBelow judges the claim that a statistic is below a bound. The verdict is Reproduced if the whole interval is below
-// the bound, Refuted if the whole interval is above it, and otherwise Undecided.
+// JudgeBelow judges the claim that a statistic is below a bound. The verdict is Reproduced if the whole interval is
+// below the bound, Refuted if the whole interval is above it, and otherwise Undecided.
 func JudgeBelow(statistic string, e stats.Estimate, bound float64, periods, runs int) Finding {
 	f := Finding{Statistic: statistic, Estimate: e.Value, Lower: e.Lower, Upper: e.Upper, Bound: bound,
 		P: stats.Float(e.PValue(bound)), Periods: periods, Runs: runs, Verdict: Undecided, judged: e}

@@ -25,7 +25,8 @@ func (s Side) String() string {
 	return fmt.Sprintf("%s %v", s.Agent, s.Sets)
 }
 
-// Together simulates sides one after the other, and joins them as the entries of one result, in the order of the sides.
+// SimulateSides simulates sides one after the other, and joins them as the entries of one result, in the order of the
+// sides.
 func SimulateSides(simulate Simulator, size lab.Size, sides ...Side) (h lab.Header, rows []lab.Row, err error) {
 	var entries []lab.Entry
 	for _, side := range sides {
@@ -84,7 +85,7 @@ func (c Comparison) difference(rows []lab.Row) (d analysis.Difference, what, kin
 }
 
 // EnoughRuns returns nil if a finding has at least as many runs, or pairs of runs, as the size requests, and otherwise
-// ErrNotInStudy. A study may have enough runs for each side of a comparison, but too few with the same seeds.
+// [analysis.ErrMissing]. A study may have enough runs for each side of a comparison, but too few with the same seeds.
 func EnoughRuns(size lab.Size, runs int) error {
 	if runs >= size.Runs {
 		return nil

@@ -36,8 +36,8 @@ func (r Range) String() string {
 type Part struct {
 	Text  string // the comparison in words
 	Claim Range  // the claimed range of the number
-	// Value is the number, and Lower and Upper are the ends of its interval at [stats.Level]. They are NaN if there is no
-	// number.
+	// Value is the number, and Lower and Upper are the ends of its interval at [stats.Level]. They are NaN if there is
+	// no number.
 	Value, Lower, Upper stats.Float
 	// For and Against are one-sided p-values. For is small if the number lies in the claimed range, and Against is
 	// small if the number lies outside it.

@@ -12,12 +12,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-// Offer is the cost of one period of an entry of results, with the entry's regret, and the entry's place among all
-// entries by each cost.
+// Tradeoff is the cost of one period of an entry of results, with the entry's regret. It has the entry's place among
+// all entries by each cost.
 type Tradeoff struct {
 	Agent        string         `json:"agent"`
 	Settings     map[string]any `json:"settings"`
-	Period       int            `json:"period"` // the last period that all offers have
+	Period       int            `json:"period"` // the last period that all entries have
 	Runs         int            `json:"runs"`
 	Regret       stats.Estimate `json:"regret"`          // mean of cumulative regret
 	Operations   float64        `json:"operations"`      // per period, by the formula of section 4.1
@@ -27,22 +27,22 @@ type Tradeoff struct {
 	ByTime       Place          `json:"place_by_time,omitempty"` // empty if a time was not measured
 }
 
-// Measured returns the offer that has the agent and the settings of an entry, if there is one.
-func Measured(offers []Tradeoff, e lab.Entry) (Tradeoff, bool) {
+// Measured returns the tradeoff that has the agent and the settings of an entry, if there is one.
+func Measured(all []Tradeoff, e lab.Entry) (Tradeoff, bool) {
 	settings, _ := json.Marshal(lab.Values(e.Setting))
-	at := slices.IndexFunc(offers, func(o Tradeoff) bool {
+	at := slices.IndexFunc(all, func(o Tradeoff) bool {
 		theirs, _ := json.Marshal(o.Settings)
 		return o.Agent == e.Agent && bytes.Equal(theirs, settings)
 	})
 	if at < 0 {
 		return Tradeoff{}, false
 	}
-	return offers[at], true
+	return all[at], true
 }
 
-// Offers returns one Offer for each entry, in the order of the entries. micros holds the microseconds of each entry:
-// the time of one period of one run on one core. It may be nil, and its elements NaN, if times were not measured. The
-// error wraps ErrNoRows if an entry has no rows.
+// Tradeoffs returns one Tradeoff for each entry, in the order of the entries. micros holds the microseconds of each
+// entry: the time of one period of one run on one core. It may be nil, and its elements NaN, if times were not
+// measured. The error wraps [analysis.ErrNoRows] if an entry has no rows.
 func Tradeoffs(h lab.Header, rows []lab.Row, micros []float64) ([]Tradeoff, error) {
 	all, err := analysis.Summarize(h, rows)
 	if err != nil {
@@ -78,18 +78,18 @@ func Tradeoffs(h lab.Header, rows []lab.Row, micros []float64) ([]Tradeoff, erro
 	return out, nil
 }
 
-// Place is the position of an offer among the offers that cost no more.
+// Place says whether an entry has less regret than the entries that cost no more.
 type Place string
 
 // The places relative to the frontier of regret against cost.
 const (
-	OnFrontier  Place = "on the frontier"  // all offers that cost no more have more regret
-	OffFrontier Place = "off the frontier" // an offer that costs no more has less regret
+	OnFrontier  Place = "on the frontier"  // all entries that cost no more have more regret
+	OffFrontier Place = "off the frontier" // an entry that costs no more has less regret
 	Unplaced    Place = "undecided"        // neither is certain
 )
 
 // frontier returns the places of entries by the cost of each. It compares mean regrets in pairs, over the same seeds,
-// with Holm's correction over all pairs. The error wraps ErrNoRows if a pair has no common rows.
+// with Holm's correction over all pairs. The error wraps [analysis.ErrNoRows] if a pair has no common rows.
 func frontier(rows []lab.Row, costs []float64) ([]Place, error) {
 	type pair struct{ a, b int }
 	var pairs []pair

@@ -13,8 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-// An offer is on the frontier if it certainly has less regret than all offers that cost no more, off the frontier if
-// one of those certainly has less, and otherwise undecided. Offers that cost more do not count. The cheapest offer is
+// An entry is on the frontier if it certainly has less regret than all entries that cost no more, off the frontier if
+// one of those certainly has less, and otherwise undecided. Entries that cost more do not count. The cheapest entry is
 // always on the frontier.
 func TestFrontier(t *testing.T) {
 	rows := regretsOf(100, 101, 99, 100, 102, 98)              // 0

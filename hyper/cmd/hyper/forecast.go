@@ -174,7 +174,8 @@ func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f
 	return f, nil
 }
 
-// memory returns forecast.Memory for an entry. If the backend does not report memory, it calibrates again with more runs.
+// memory returns forecast.Memory for an entry. If the backend does not report memory, it calibrates again with more
+// runs.
 func memory(spec lab.Spec, entry int, c forecast.Calibration, workers int, name string) (run, process int64, err error) {
 	if c.Call > 0 {
 		run, process = forecast.Memory(c, c)

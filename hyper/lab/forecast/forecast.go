@@ -1,10 +1,10 @@
 package forecast
 
 import (
+	"slices"
+
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
-
-import "slices"
 
 // Makespan returns the time in seconds that workers need for jobs. The workers take the jobs in order, each as soon as
 // it is idle. If alone is true, each worker compiles for itself, as processes do. A worker is ready after startup

@@ -1,11 +1,11 @@
 package forecast
 
 import (
+	"testing"
+
 	"github.com/hypermodels/hypermodels/hyper/internal/toys"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
-
-import "testing"
 
 // By hand: with one second per period for two runs, and 10 periods, a job of two runs takes 10 s. A compilation takes 3
 // s.

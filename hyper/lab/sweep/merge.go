@@ -123,7 +123,7 @@ func (p Plan) readShard(path string, n int, known map[string]lab.Experiment) (la
 	return h, rows, nil
 }
 
-// Merge writes the rows of all shards to a file. FILE.jsonl.gz becomes a piece of a study, as lab.Export writes it, and
+// Merge writes the rows of all shards to a file. FILE.jsonl.gz becomes a piece of a study, and
 // FILE.jsonl has every row with every digit. analysis.Read reads both. Merge refuses to replace a file in the same
 // cases as analysis.Write; use Rows and analysis.Write to replace one.
 func (p Plan) Merge(dir, file string, known map[string]lab.Experiment) error {

@@ -20,7 +20,7 @@ type ranked struct {
 }
 
 // judge ranks the candidates by mean regret, which is the paper's statistic. If there is a target, an average regret
-// that depends on the setting, candidates below their target rank first, see Tuning.
+// that depends on the setting, candidates below their target rank first, see [Search].
 func judge(h lab.Header, rows []lab.Row, candidates []candidate, target func(*lab.Setting) float64) ([]ranked, error) {
 	summaries, err := analysis.Summarize(h, rows)
 	if err != nil {

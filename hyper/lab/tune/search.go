@@ -1,7 +1,8 @@
 // Package tune searches for the settings of an agent with little regret, by successive halving.
 //
-//	search := tune.Search{Experiment: "gaussian", Agent: "linear", Candidates: 10, Size: lab.Size{Periods: 1000, Runs: 16},
-//		Space: []tune.Dimension{{Key: "step-size", Low: 0.01, High: 1}}, Seed: 2_000_000}
+//	search := tune.Search{Experiment: "gaussian", Agent: "linear", Seed: 2_000_000,
+//		Candidates: 10, Size: lab.Size{Periods: 1000, Runs: 16},
+//		Space: []tune.Dimension{{Key: "step-size", Low: 0.01, High: 1}}}
 //	search, err := tune.Run(ctx, search, paper.Known, lab.Options{Dir: "hyper-out/tune"})
 //	...
 //	fmt.Println(search.Best()) // [step-size=0.31]
@@ -22,7 +23,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-// Tuning is a search for the settings of an agent by successive halving (Jamieson and Talwalkar 2016). All candidates
+// Search is a search for the settings of an agent by successive halving (Jamieson and Talwalkar 2016). All candidates
 // run on a few seeds. The best third of them then runs with twice as many seeds and half as many periods again, and so
 // on to the last rung. A Plan can set other sizes. Agents whose searches have equal Plan, Candidates, Size and Seed
 // have equal budgets and run in the same environments.
@@ -116,7 +117,7 @@ func (t Search) AtEdge() (out []Dimension) {
 	return out
 }
 
-// Tune runs the search and returns it with its Rungs. If opts.Dir holds a part of the same search, Tune continues it.
+// Run runs the search and returns it with its Rungs. If opts.Dir holds a part of the same search, Run continues it.
 func Run(ctx context.Context, t Search, known map[string]lab.Experiment, opts lab.Options) (Search, error) {
 	t, err := t.RunWith(known, func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error) {
 		o := opts
@@ -150,7 +151,7 @@ func (t Search) spec(size lab.Size, candidates []candidate) lab.Spec {
 	return spec
 }
 
-// Search is Tune with a function that simulates each rung; rungs count from 1. An error of simulate ends the search,
+// RunWith is [Run] with a function that simulates each rung; rungs count from 1. An error of simulate ends the search,
 // and the rungs before it are returned.
 func (t Search) RunWith(known map[string]lab.Experiment, simulate func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error)) (
 	Search, error) {
