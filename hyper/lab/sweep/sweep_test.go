@@ -176,7 +176,7 @@ func TestSearchIsTune(t *testing.T) {
 		})
 		if err == nil {
 			if !reflect.DeepEqual(got, want) {
-				t.Errorf("found %v, lab.Tune %v", got.Best(), want.Best())
+				t.Errorf("found %v, tune.Run %v", got.Best(), want.Best())
 			}
 			break
 		}

@@ -72,8 +72,8 @@ type Rung struct {
 // Outcome is the result of a candidate in a rung.
 type Outcome struct {
 	Settings map[string]string `json:"settings"`
-	// Mean, SE and Median describe cumulative regret, see Summary. They are +Inf if the Summary has nil, and in old
-	// records if a run diverged.
+	// Mean, SE and Median describe cumulative regret, see [analysis.Summary]. They are +Inf if the Summary has nil, and
+	// in old records if a run diverged.
 	Mean     stats.Float `json:"mean"`
 	SE       stats.Float `json:"se"`
 	Median   stats.Float `json:"median"`
