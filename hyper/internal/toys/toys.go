@@ -14,18 +14,18 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-// toysLearner holds the settings of the agent.
+// Learner holds the settings of the agent.
 type Learner struct {
 	Arms int `help:"arms"`
 }
 
-// toysAgent is an agent that has only a computation.
+// agent is an agent that has only a computation.
 type agent struct {
 	lab.Agent
 	arms, periods int
 }
 
-// toysWorld is a world without settings.
+// World is a world without settings.
 type World struct{ bandit.World }
 
 // Validate returns nil.
@@ -34,7 +34,7 @@ func (*World) Validate() error { return nil }
 // Problem returns an empty problem.
 func (*World) Problem() bandit.Problem { return bandit.Problem{} }
 
-// toysSetting returns a setting with a number of arms.
+// Setting returns a setting with a number of arms.
 func Setting(arms int) *lab.Setting {
 	return &lab.Setting{World: new(World), Learner: &Learner{Arms: arms}}
 }
@@ -48,7 +48,7 @@ func (s *Learner) Agent(bandit.Problem) lab.Agent { return agent{arms: s.Arms, p
 // Computation returns the number of arms times 100.
 func (a agent) Computation() float64 { return float64(a.arms * a.periods) }
 
-// toysHeader returns the header of results with a number of entries; entry i has i + 2 arms.
+// Header returns the header of results with a number of entries; entry i has i + 2 arms.
 func Header(entries int) lab.Header {
 	h := lab.Header{Backend: "go", Spec: lab.Spec{Experiment: "toys", Periods: 100, Runs: 4, Seed: 7}}
 	for i := range entries {
@@ -57,7 +57,7 @@ func Header(entries int) lab.Header {
 	return h
 }
 
-// toysRows returns the rows of an entry: regrets[run][i] at periods 10, 100, ...
+// Rows returns the rows of an entry: regrets[run][i] at periods 10, 100, ...
 func Rows(entry int, regrets ...[]float64) (rows []lab.Row) {
 	for run, r := range regrets {
 		for i, x := range r {
@@ -68,7 +68,7 @@ func Rows(entry int, regrets ...[]float64) (rows []lab.Row) {
 	return rows
 }
 
-// toysNear reports an error unless two numbers are equal, up to a ten-thousandth, or both NaN.
+// Near reports an error unless two numbers are equal, up to a ten-thousandth, or both NaN.
 func Near(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if got != want && !(math.Abs(got-want) <= 1e-4*math.Max(1, math.Abs(want))) &&
@@ -77,7 +77,7 @@ func Near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// toysExperiment is an experiment whose one agent has a number of arms as its setting.
+// Experiment is an experiment whose one agent has a number of arms as its setting.
 var Experiment = lab.Experiment{
 	Name:   "toys",
 	World:  func() bandit.World { return new(World) },
@@ -85,10 +85,10 @@ var Experiment = lab.Experiment{
 	Order:  []string{"toy"},
 }
 
-// toysKnown maps the name of the experiment to it.
+// Known maps the name of the experiment to the experiment.
 var Known = map[string]lab.Experiment{"toys": Experiment}
 
-// toysWrite writes results of toys with the given arms in the form of a run, with one row for each run and period of
+// Write writes results of toys with the given arms in the form of a run, with one row for each run and period of
 // the schedule. The regret of a run is regret(arms, seed) times the period.
 func Write(t testing.TB, arms []int, runs, periods int, seed uint64,
 	regret func(arms int, seed uint64) float64) string {
@@ -121,5 +121,5 @@ func Write(t testing.TB, arms []int, runs, periods int, seed uint64,
 	return dir
 }
 
-// toysLinear returns the regret per period: the number of arms, plus a hundredth of the seed.
+// Linear returns the regret per period: the number of arms, plus a hundredth of the seed.
 func Linear(arms int, seed uint64) float64 { return float64(arms) + float64(seed)/100 }
