@@ -1,5 +1,5 @@
 // Package paper holds the experiments of the paper, one in each file. An experiment has a world, learners with their
-// defaults in it, quick and full sizes, and tests of the paper's claims.
+// defaults in it, and quick and full sizes. [Claims] lists the tests of the paper's claims about each experiment.
 package paper
 
 import (
