@@ -15,7 +15,7 @@ type Curve struct {
 	Usual     []string // the keys whose values are the agent's defaults or from a search, see [lab.Experiment.Tuned]
 	Periods   []int
 	Mean      []float64
-	MeanLower []float64 // bounds of the interval of the mean, at Level, see MeanRegret
+	MeanLower []float64 // bounds of the interval of the mean, see [stats.MeanRegret]
 	MeanUpper []float64
 	Median    []float64
 	Lower     []float64 // lower quartile

@@ -36,7 +36,7 @@ func Read(known map[string]lab.Experiment, paths ...string) (lab.Header, []lab.R
 	return Reader{}.Read(known, paths...)
 }
 
-// Read is [Read] with the options of s.
+// Read reads and joins pieces as the function [Read] does, with the options of s.
 func (s Reader) Read(known map[string]lab.Experiment, paths ...string) (lab.Header, []lab.Row, error) {
 	j := joiner{mix: s.Mix, numbers: map[string]int{}, seen: map[place]lab.Row{}, seeds: map[int]map[uint64]bool{}}
 	for _, path := range paths {

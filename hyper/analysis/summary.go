@@ -28,7 +28,7 @@ type Summary struct {
 	CumulativeSE     *stats.Float   `json:"cumulative_regret_se"`
 	CumulativeMedian *stats.Float   `json:"cumulative_regret_median"`
 	Diverged         int            `json:"diverged"`    // number of runs that diverged
-	Computation      float64        `json:"computation"` // per period, see Agent
+	Computation      float64        `json:"computation"` // per period, see [lab.Agent]
 }
 
 // Summarize returns one Summary for each entry, in the order of the entries. For unfinished results it uses the periods

@@ -118,8 +118,8 @@ func JudgeWithin(statistic string, e stats.Estimate, above, bound float64, perio
 }
 
 // Correct corrects findings that are read together, as in a table. It corrects the p-values by Holm's method. A verdict
-// becomes Undecided if its corrected p-value is not below 1 - Level. Correct leaves findings without a p-value as they
-// are.
+// becomes Undecided if its corrected p-value is not below 1 - [stats.Level]. Correct leaves findings without a p-value
+// as they are.
 func Correct(all []Finding) []Finding {
 	out := slices.Clone(all)
 	var order []int
