@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-// Difference compares the cumulative regret of two entries, A and B, that ran in the same environments. Intervals are at
-// [stats.Level]. Their ends are NaN if there is only one pair.
+// Difference compares the cumulative regret of two entries, A and B, that ran in the same environments. Intervals are
+// at [stats.Level]. Their ends are NaN if there is only one pair.
 type Difference struct {
 	Period   int            // the last period that all pairs have reached in both entries
 	Pairs    int            // number of pairs of runs with the same seed

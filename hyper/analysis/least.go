@@ -26,8 +26,8 @@ var ErrNoneBelow = errors.New("no setting performs well")
 
 // LeastComputation finds the least computation that performs well, among the settings of some entries. A setting
 // performs well if its average regret is below target with confidence: the upper end of the interval is below target,
-// see [stats.MeanRegret]. Only seeds and periods that all these entries have count. The average is over the periods up to the
-// last common one.
+// see [stats.MeanRegret]. Only seeds and periods that all these entries have count. The average is over the periods up
+// to the last common one.
 //
 // The interval of the result begins at the least computation that may perform well, and ends at the least computation
 // that does. A setting may perform well if the lower end of the interval of its average regret is below the target.

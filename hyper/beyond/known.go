@@ -1,6 +1,6 @@
 // Package beyond holds experiments from work that followed the paper, one in each file. An experiment has a world,
-// learners with their defaults in that world, and sizes. [Claims] lists the tests of the claims of that work. Each claim
-// names its source. Where a source gives no bound, the bound is chosen here.
+// learners with their defaults in that world, and sizes. [Claims] lists the tests of the claims of that work. Each
+// claim names its source. Where a source gives no bound, the bound is chosen here.
 package beyond
 
 import (
