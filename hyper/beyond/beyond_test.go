@@ -8,9 +8,12 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // Every agent runs, its defaults and the experiment's sizes are valid, and no run diverges.
@@ -34,7 +37,7 @@ func TestEveryAgentRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range lab.Curves(h, rows) {
+		for _, c := range analysis.Curves(h, rows) {
 			if c.Diverged > 0 || c.Runs != 2 || len(x.Order) != len(x.Agents) {
 				t.Errorf("%s, %s: %d runs, %d diverged", name, c.Agent, c.Runs, c.Diverged)
 			}
@@ -55,7 +58,7 @@ func TestRegretsOfOneUnknownAction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range lab.Curves(h, rows) {
+	for _, c := range analysis.Curves(h, rows) {
 		want, relative := 0.5, 1.
 		if c.Agent == "marginal" {
 			want, relative = float64(c.Settings["actions"].(int))/4, 1.8
@@ -68,7 +71,7 @@ func TestRegretsOfOneUnknownAction(t *testing.T) {
 
 // simulated returns a simulator with artificial regrets, which depend on the number of the call and on the entry. After
 // half of the periods all regrets are 50.
-func simulated(x lab.Experiment, regret func(call, entry int) float64) lab.Simulator {
+func simulated(x lab.Experiment, regret func(call, entry int) float64) study.Simulator {
 	call := 0
 	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
 		spec, err := x.Spec(agents, sets, size, 0)
@@ -79,9 +82,9 @@ func simulated(x lab.Experiment, regret func(call, entry int) float64) lab.Simul
 		for i := range spec.Entries {
 			for run := range size.Runs {
 				factor := 1 + float64((run*7+3*i)%5)/100
-				half := lab.Row{Entry: i, Run: run, Seed: uint64(run), Period: size.Periods / 2, Regret: lab.Float(50 * factor)}
+				half := lab.Row{Entry: i, Run: run, Seed: uint64(run), Period: size.Periods / 2, Regret: stats.Float(50 * factor)}
 				row := half
-				row.Period, row.Regret = size.Periods, lab.Float(regret(call, i)*factor)
+				row.Period, row.Regret = size.Periods, stats.Float(regret(call, i)*factor)
 				rows = append(rows, half, row)
 			}
 		}
@@ -95,7 +98,7 @@ func simulated(x lab.Experiment, regret func(call, entry int) float64) lab.Simul
 func TestClaimsJudge(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range beyond.Order {
-		for _, claim := range beyond.Known[name].Claims {
+		for _, claim := range beyond.Claims[name] {
 			if seen[claim.Name] {
 				t.Errorf("two claims are named %s", claim.Name)
 			}
@@ -107,23 +110,23 @@ func TestClaimsJudge(t *testing.T) {
 	}
 }
 
-func judge(t *testing.T, x lab.Experiment, claim lab.Claim, size lab.Size) {
+func judge(t *testing.T, x lab.Experiment, claim study.Claim, size lab.Size) {
 	t.Helper()
-	wants := map[float64]lab.Verdict{0.5: lab.Reproduced, 2: lab.Refuted} // factors of the first side
+	wants := map[float64]study.Verdict{0.5: study.Reproduced, 2: study.Refuted} // factors of the first side
 	regret := func(v float64) func(int, int) float64 {
 		return func(call, _ int) float64 { return 100 * math.Pow(v, float64(1-call)) }
 	}
 	if x.Name == beyond.UnknownAction.Name {
-		wants = map[float64]lab.Verdict{0: lab.Reproduced, 1: lab.Refuted} // powers
+		wants = map[float64]study.Verdict{0: study.Reproduced, 1: study.Refuted} // powers
 		if claim.Name == "marginal-linear" {
-			wants = map[float64]lab.Verdict{1: lab.Reproduced, 0: lab.Refuted, 0.8: lab.Refuted}
+			wants = map[float64]study.Verdict{1: study.Reproduced, 0: study.Refuted, 0.8: study.Refuted}
 		}
 		regret = func(v float64) func(int, int) float64 {
 			return func(_, entry int) float64 { return math.Pow(2, v*float64(entry)) }
 		}
 	}
 	if strings.HasSuffix(claim.Name, "-linear") && x.Name == beyond.QuadraticBandit.Name {
-		wants = map[float64]lab.Verdict{1: lab.Reproduced, 0.5: lab.Refuted, 2: lab.Refuted}
+		wants = map[float64]study.Verdict{1: study.Reproduced, 0.5: study.Refuted, 2: study.Refuted}
 	}
 	for v, want := range wants {
 		f, err := claim.Test(simulated(x, regret(v)), size)

@@ -5,6 +5,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // LinearBandit is the linear bandit of Ensemble++ (Li et al., "Scalable exploration via Ensemble++", figure 2):
@@ -23,7 +24,6 @@ var LinearBandit = lab.Experiment{
 	Quick:   lab.Size{Periods: 300, Runs: 20},
 	Full:    lab.Size{Periods: 1000, Runs: 200, Sets: wide},
 	Failure: 0.5,
-	Claims:  linearClaims(),
 }
 
 // wide selects the largest bandit of figure 2.
@@ -38,15 +38,15 @@ func linearExact() *learners.BayesianLinear {
 }
 
 // linearClaims returns the claims about the bandit. At full size it has 50 features and 10,000 actions.
-func linearClaims() []lab.Claim {
-	claim := func(name, text string, bound float64, a, b lab.Side) lab.Claim {
-		return lab.Claim{Name: name, Text: text, Test: lab.Comparison{A: a, B: b, Below: bound}.Judge,
+func linearClaims() []study.Claim {
+	claim := func(name, text string, bound float64, a, b study.Side) study.Claim {
+		return study.Claim{Name: name, Text: text, Test: study.Comparison{A: a, B: b, Below: bound}.Judge,
 			Quick: lab.Size{Periods: 300, Runs: 40, Sets: []string{"features=10", "actions=1000"}},
 			Full:  lab.Size{Periods: 1000, Runs: 200, Sets: wide}}
 	}
-	exact := lab.NewSide("exact")
-	coordinate := func(size string) lab.Side { return plusPlus(size, "reference=coordinate") }
-	return []lab.Claim{
+	exact := study.NewSide("exact")
+	coordinate := func(size string) study.Side { return plusPlus(size, "reference=coordinate") }
+	return []study.Claim{
 		claim("eight-columns-near-exact",
 			"Ensemble++ with 8 columns and a Gaussian index has nearly the regret of exact Thompson "+
 				"sampling (Ensemble++, figure 2a; the bound is ours)", 1.1, plusPlus("size=8"), exact),
@@ -58,4 +58,4 @@ func linearClaims() []lab.Claim {
 	}
 }
 
-func plusPlus(sets ...string) lab.Side { return lab.NewSide("ensemble-plus-plus", sets...) }
+func plusPlus(sets ...string) study.Side { return study.NewSide("ensemble-plus-plus", sets...) }

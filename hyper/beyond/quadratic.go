@@ -4,9 +4,11 @@ import (
 	"fmt"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/study"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -30,43 +32,42 @@ var QuadraticBandit = lab.Experiment{
 	Quick:   lab.Size{Periods: 500, Runs: 4, Sets: fewFeatures},
 	Full:    lab.Size{Periods: 10_000, Runs: 10},
 	Failure: 0.1,
-	Claims:  quadraticClaims(),
 }
 
 // quadraticClaims returns the claims that the figure of Ensemble++ supports, with its settings.
-func quadraticClaims() []lab.Claim {
+func quadraticClaims() []study.Claim {
 	quick := lab.Size{Periods: 500, Runs: 10, Sets: fewFeatures}
 	full := lab.Size{Periods: 10_000, Runs: 10}
-	growth := func(name, agent, text string, above, below float64) lab.Claim {
-		return lab.Claim{Name: name, Text: text, Quick: quick, Full: full,
-			Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+	growth := func(name, agent, text string, above, below float64) study.Claim {
+		return study.Claim{Name: name, Text: text, Quick: quick, Full: full,
+			Test: func(simulate study.Simulator, size lab.Size) (study.Finding, error) {
 				_, rows, err := simulate([]string{agent}, nil, size)
 				if err != nil {
-					return lab.Finding{}, err
+					return study.Finding{}, err
 				}
-				slope, period, runs, err := lab.LateSlope(rows, 0)
+				slope, period, runs, err := analysis.LateSlope(rows, 0)
 				if err != nil {
-					return lab.Finding{}, err
+					return study.Finding{}, err
 				}
 				what := fmt.Sprintf("slope of the logarithm of %s's regret in that of the period, in the second half of %d", agent,
 					period)
-				f := lab.Below(what, slope, below, period, runs)
+				f := study.JudgeBelow(what, slope, below, period, runs)
 				if above > 0 {
-					f = lab.Within(what, slope, above, below, period, runs)
+					f = study.JudgeWithin(what, slope, above, below, period, runs)
 				}
 				f.Kind = "late slope in periods"
-				return f, size.Enough(runs)
+				return f, study.EnoughRuns(size, runs)
 			}}
 	}
-	less := func(name, other string) lab.Claim {
-		return lab.Claim{Name: name, Quick: quick, Full: full,
+	less := func(name, other string) study.Claim {
+		return study.Claim{Name: name, Quick: quick, Full: full,
 			Text: "the neural Ensemble++ has less regret than an " +
 				other + ", all with its settings (Ensemble++, nonlinear bandits)",
-			Test: lab.Comparison{A: lab.NewSide("ensemble-plus-plus-neural"), B: lab.NewSide(other), Below: 1}.Judge}
+			Test: study.Comparison{A: study.NewSide("ensemble-plus-plus-neural"), B: study.NewSide(other), Below: 1}.Judge}
 	}
 	const linear = "the regret of %s grows in proportion to the periods: a late slope within 0.1 of 1 (Ensemble++, nonlinear " +
 		"bandits; the bound is ours)"
-	return []lab.Claim{
+	return []study.Claim{
 		growth("plus-plus-sublinear", "ensemble-plus-plus-neural",
 			"the regret of the neural Ensemble++ grows less than the periods: a late slope below 1 "+
 				"(Ensemble++, nonlinear bandits)", 0, 1),

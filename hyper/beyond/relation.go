@@ -9,7 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
@@ -23,16 +25,16 @@ type Relation struct {
 	// Correlations has, for each tau, the correlation over agents of log KL and log regret at the last period.
 	// Intervals come from the bootstrap over problems and over seeds of runs; each resample is the same for all agents.
 	// The intervals are about these agents only: other agents may differ.
-	Correlations []lab.Estimate `json:"correlations"`
+	Correlations []stats.Estimate `json:"correlations"`
 }
 
 // Agent is an agent that was tried on the testbed and in the bandit. The intervals of KL are over problems, and treat
 // differences between settings of the problems as chance.
 type Agent struct {
-	Name        string         `json:"agent"`
-	Computation float64        `json:"computation"` // of a period, by the paper's formula
-	KL          []lab.Estimate `json:"kl"`          // mean for each tau, in nats
-	Regret      []lab.Estimate `json:"regret"`      // mean cumulative regret at each horizon
+	Name        string           `json:"agent"`
+	Computation float64          `json:"computation"` // of a period, by the paper's formula
+	KL          []stats.Estimate `json:"kl"`          // mean for each tau, in nats
+	Regret      []stats.Estimate `json:"regret"`      // mean cumulative regret at each horizon
 }
 
 // resamples is the number of resamples of the bootstrap.
@@ -64,7 +66,7 @@ func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.
 	if r.Problems = len(problems[0][0]); r.Problems == 0 {
 		return r, fmt.Errorf("no problem of %s was tried with all agents", s.Name)
 	}
-	periods, regrets, err := lab.Regrets(rows, []float64{0.1, 1. / 3, 1}, entries...)
+	periods, regrets, err := analysis.Regrets(rows, []float64{0.1, 1. / 3, 1}, entries...)
 	if err != nil {
 		return r, err
 	}
@@ -75,10 +77,10 @@ func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.
 	}
 	for i := range r.Agents {
 		for t := range r.Taus {
-			r.Agents[i].KL = append(r.Agents[i].KL, lab.MeanRegret(problems[t][i]))
+			r.Agents[i].KL = append(r.Agents[i].KL, stats.MeanRegret(problems[t][i]))
 		}
 		for _, at := range regrets {
-			r.Agents[i].Regret = append(r.Agents[i].Regret, lab.MeanRegret(at[i]))
+			r.Agents[i].Regret = append(r.Agents[i].Regret, stats.MeanRegret(at[i]))
 		}
 	}
 	return r, nil
@@ -106,7 +108,7 @@ func (r Relation) problems(s testbed.Sweep, kl map[int]map[string]map[int]float6
 }
 
 // correlationOf returns the correlation of the logarithms of row means, with its interval.
-func correlationOf(kl, regrets [][]float64, seed uint64) lab.Estimate {
+func correlationOf(kl, regrets [][]float64, seed uint64) stats.Estimate {
 	random := rand.New(rand.NewPCG(1, seed))
 	draw := func(of [][]float64) []int {
 		at := make([]int, len(of[0]))
@@ -120,9 +122,9 @@ func correlationOf(kl, regrets [][]float64, seed uint64) lab.Estimate {
 		all[i] = correlation(means(kl, draw(kl)), means(regrets, draw(regrets)))
 	}
 	slices.Sort(all)
-	quantile := func(p float64) lab.Float { return lab.Float(stat.Quantile(p, stat.Empirical, all, nil)) }
-	tail := (1 - lab.Level) / 2
-	return lab.Estimate{Value: lab.Float(correlation(means(kl, nil), means(regrets, nil))), Lower: quantile(tail),
+	quantile := func(p float64) stats.Float { return stats.Float(stat.Quantile(p, stat.Empirical, all, nil)) }
+	tail := (1 - stats.Level) / 2
+	return stats.Estimate{Value: stats.Float(correlation(means(kl, nil), means(regrets, nil))), Lower: quantile(tail),
 		Upper: quantile(1 - tail)}
 }
 

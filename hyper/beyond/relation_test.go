@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
@@ -28,13 +30,13 @@ func tried() (s testbed.Sweep, results []testbed.Result, h lab.Header, rows []la
 		level := 0.1 * float64(i+1)
 		for j, p := range s.Problems {
 			wave := math.Sin(float64(7*j + 3*i))
-			results = append(results, testbed.Result{Agent: agent, Problem: p, Tau: 1, KL: lab.Float(0.2 + 0.1*wave)},
-				testbed.Result{Agent: agent, Problem: p, Tau: 10, KL: lab.Float(level * (1 + 0.1*math.Sin(float64(j))))})
+			results = append(results, testbed.Result{Agent: agent, Problem: p, Tau: 1, KL: stats.Float(0.2 + 0.1*wave)},
+				testbed.Result{Agent: agent, Problem: p, Tau: 10, KL: stats.Float(level * (1 + 0.1*math.Sin(float64(j))))})
 		}
 		for run := range 10 {
 			regret := math.Pow(level, 3) * (1 + 0.1*math.Cos(float64(run)))
 			for _, period := range []int{10, 33, 100} { // half of the regret occurs after the first third
-				row := lab.Row{Entry: i, Run: run, Seed: uint64(run), Period: period, Regret: lab.Float(regret)}
+				row := lab.Row{Entry: i, Run: run, Seed: uint64(run), Period: period, Regret: stats.Float(regret)}
 				if period < 100 {
 					row.Regret /= 2
 				}
@@ -75,7 +77,7 @@ func TestRelateErrors(t *testing.T) {
 	if _, err := beyond.Relate(s, results[:4*len(s.Problems)], h, rows); !errors.Is(err, beyond.ErrFewAgents) {
 		t.Error(err)
 	}
-	if _, err := beyond.Relate(s, results, h, nil); !errors.Is(err, lab.ErrNoRows) {
+	if _, err := beyond.Relate(s, results, h, nil); !errors.Is(err, analysis.ErrNoRows) {
 		t.Error(err)
 	}
 	s.Problems = s.Problems[:0]

@@ -11,8 +11,10 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
 
 // All searches in the bandit with rewards 0 and 1 have the same budget and the same seeds. The study has the winners of
@@ -20,12 +22,12 @@ import (
 func TestSearchedAlike(t *testing.T) {
 	const results = "../../notebooks/results/"
 	pieces := must.M1(filepath.Glob(results + "beyond/testbed-bandit/searched/*.gz"))
-	h, _ := must.M2(lab.ReadStudy(beyond.Known, pieces...))
+	h, _ := must.M2(analysis.Read(beyond.Known, pieces...))
 	if len(h.Spec.Entries) != len(beyond.TestbedBandit.Order) {
 		t.Errorf("%d agents, want %d", len(h.Spec.Entries), len(beyond.TestbedBandit.Order))
 	}
 	for _, e := range h.Spec.Entries {
-		var record lab.Tuning
+		var record tune.Search
 		file := results + "tuning/testbed-bandit/" + strings.Replace(e.Agent, "+", "-plus", 1) + ".json"
 		must.M(json.Unmarshal(must.M1(os.ReadFile(file)), &record))
 		if record.Budget() != 192_000 || record.Seed != 2_000_000 || record.Agent != e.Agent {

@@ -8,8 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/internal/lines"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/hypermodels/hypermodels/hyper/study"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
@@ -82,20 +85,20 @@ type WorldRegrets struct {
 
 // Regrets holds an agent's mean cumulative regrets in a world, with intervals.
 type Regrets struct {
-	Agent   string         `json:"agent"`
-	Runs    int            `json:"runs"`
-	Periods []int          `json:"periods"` // the recorded periods nearest to Horizons
-	Regret  []lab.Estimate `json:"regret"`  // mean, by Periods
-	Median  lab.Estimate   `json:"median"`  // at the last period
-	Failed  lab.Estimate   `json:"failed"`  // share of runs that failed, see [lab.Compare]
+	Agent   string           `json:"agent"`
+	Runs    int              `json:"runs"`
+	Periods []int            `json:"periods"` // the recorded periods nearest to Horizons
+	Regret  []stats.Estimate `json:"regret"`  // mean, by Periods
+	Median  stats.Estimate   `json:"median"`  // at the last period
+	Failed  stats.Estimate   `json:"failed"`  // share of runs that failed, see [analysis.Compare]
 	// Ratio is the mean regret at the last period divided by the Reference's in this world, on the seeds that both
 	// have. It is nil for the reference itself, and if there are no such seeds. Apart reports whether the two differ at
 	// 95% confidence, with Holm's correction over the world's agents.
-	Ratio      *lab.Estimate `json:"ratio,omitempty"`
-	Apart      bool          `json:"apart,omitempty"`
-	Operations float64       `json:"operations"`
-	Micros     lab.Float     `json:"microseconds"` // for one period of one run on one core; 0 if not measured
-	Bytes      int64         `json:"bytes"`        // memory of a run; 0 if not measured
+	Ratio      *stats.Estimate `json:"ratio,omitempty"`
+	Apart      bool            `json:"apart,omitempty"`
+	Operations float64         `json:"operations"`
+	Micros     stats.Float     `json:"microseconds"` // for one period of one run on one core; 0 if not measured
+	Bytes      int64           `json:"bytes"`        // memory of a run; 0 if not measured
 }
 
 // ErrNoResults is wrapped by the error about a folder that has no results for the table.
@@ -158,7 +161,7 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(er
 	if len(paths) == 0 {
 		return out, nil
 	}
-	h, rows, err := lab.Study{Mix: hear}.Read(known, paths...)
+	h, rows, err := analysis.Reader{Mix: hear}.Read(known, paths...)
 	if err != nil {
 		return out, err
 	}
@@ -169,7 +172,7 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(er
 	if err != nil {
 		return out, err
 	}
-	ends, err := lab.Compare(h, rows, known[w.Experiment].Failure)
+	ends, err := analysis.Compare(h, rows, known[w.Experiment].Failure)
 	if err != nil {
 		return out, err
 	}
@@ -179,16 +182,16 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(er
 			return out, fmt.Errorf("there are two entries of %s: keep one in the folder", name)
 		}
 		r := Regrets{Agent: name, Median: ends[i].Median, Failed: ends[i].Failed}
-		periods, regrets, err := lab.Regrets(rows, Horizons, i)
+		periods, regrets, err := analysis.Regrets(rows, Horizons, i)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", name, err)
 		}
 		for _, at := range regrets {
-			r.Regret = append(r.Regret, lab.MeanRegret(at[0]))
+			r.Regret = append(r.Regret, stats.MeanRegret(at[0]))
 		}
 		_, agent := s.Setting.Build(h.Spec.Periods)
 		r.Periods, r.Runs, r.Operations = periods, len(regrets[0][0]), agent.Computation()
-		if o, ok := lab.Measured(costs, s); ok {
+		if o, ok := study.Measured(costs, s); ok {
 			r.Micros, r.Bytes = o.Micros, o.Bytes
 		}
 		out.Agents = append(out.Agents, r)
@@ -206,34 +209,34 @@ func (w *WorldRegrets) compare(rows []lab.Row) error {
 	if at < 0 {
 		return nil
 	}
-	var findings []lab.Finding
+	var findings []study.Finding
 	var places []int // by finding, the index of its agent
 	for i := range w.Agents {
 		if i == at {
 			continue
 		}
-		d, err := lab.PairedDifference(rows, i, at)
-		if errors.Is(err, lab.ErrNoRows) {
+		d, err := analysis.PairedDifference(rows, i, at)
+		if errors.Is(err, analysis.ErrNoRows) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
 		w.Agents[i].Ratio = &d.Ratio
-		findings, places = append(findings, lab.Below("", d.Ratio, 1, d.Period, d.Pairs)), append(places, i)
+		findings, places = append(findings, study.JudgeBelow("", d.Ratio, 1, d.Period, d.Pairs)), append(places, i)
 	}
-	for i, f := range lab.Holm(findings) {
-		w.Agents[places[i]].Apart = f.Verdict != lab.Undecided
+	for i, f := range study.Correct(findings) {
+		w.Agents[places[i]].Apart = f.Verdict != study.Undecided
 	}
 	return nil
 }
 
 // costs returns the measured costs, or nil if there are none.
-func (w World) costs(dir string) (all []lab.Offer, err error) {
+func (w World) costs(dir string) (all []study.Tradeoff, err error) {
 	if w.Costs == "" {
 		return nil, nil
 	}
-	all, err = lines.Read[lab.Offer](filepath.Join(dir, w.Costs))
+	all, err = lines.Read[study.Tradeoff](filepath.Join(dir, w.Costs))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

@@ -12,9 +12,11 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // The table of a folder has the agents and the worlds with results, under the table's names. Tabulate reports the
@@ -48,7 +50,7 @@ func TestTabulate(t *testing.T) {
 	costs := filepath.Join(dir, "beyond", "testbed-bandit", "costs.json")
 	piece(t, beyond.TestbedBandit, []string{"mlp"}, filepath.Join(dir, "beyond", "testbed-bandit", "mlp.jsonl.gz"))
 	spec := must.M1(beyond.TestbedBandit.Spec([]string{"mlp"}, smallSets, lab.Size{Periods: 100, Runs: 2}, 3))
-	offer := lab.Offer{Agent: "mlp", Settings: lab.Values(spec.Entries[0].Setting), Micros: 7, Bytes: 8}
+	offer := study.Tradeoff{Agent: "mlp", Settings: lab.Values(spec.Entries[0].Setting), Micros: 7, Bytes: 8}
 	must.M(os.WriteFile(costs, append(must.M1(json.Marshal(offer)), '\n'), 0o644))
 	table = must.M1(beyond.Tabulate(beyond.Known, dir, nil))
 	if mlp, _ = table.Worlds[0].Of("mlp"); mlp.Micros != 7 || mlp.Bytes != 8 {
@@ -81,5 +83,6 @@ func piece(t *testing.T, x lab.Experiment, agents []string, path string, sets ..
 	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, Workers: 1}
 	must.M1(lab.Run(t.Context(), spec, beyond.Known, o))
 	must.M(os.MkdirAll(filepath.Dir(path), 0o755))
-	must.M(lab.Export(o.Dir, path, beyond.Known))
+	h, rows := must.M2(analysis.Complete(o.Dir, beyond.Known))
+	must.M(analysis.Write(path, h, rows, false))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/study"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
@@ -37,7 +38,6 @@ var TestbedBandit = lab.Experiment{
 	Quick:   lab.Size{Periods: 500, Runs: 4, Sets: fewFeatures},
 	Full:    lab.Size{Periods: 10_000, Runs: 10},
 	Failure: 0.1,
-	Claims:  testbedClaims(),
 }
 
 // fewFeatures selects a small bandit.
@@ -46,28 +46,28 @@ var fewFeatures = []string{"actions=100", "features=10"}
 // testbedClaims returns the claims of ATS's figure 3 at 10,000 periods, which compare each agent to the next in order,
 // and a claim of this project: network-gp reaches the regret of the epinet, which had the least, with a tenth of its
 // operations. The 60 runs of that claim have seeds from 1,100,000 on, which nothing else has used.
-func testbedClaims() (out []lab.Claim) {
+func testbedClaims() (out []study.Claim) {
 	order := []string{"epinet", "hypermodel", "ensemble+", "ensemble", "mlp"}
 	for i, a := range order[:len(order)-1] {
 		b := order[i+1]
-		out = append(out, lab.Claim{
+		out = append(out, study.Claim{
 			Name: fmt.Sprintf("%s-below-%s", a, b),
 			Text: fmt.Sprintf("%s has less regret than %s with 1,000 actions of 100 features (ATS, figure 3, at 10,000 periods)",
 				a, b),
 			Quick:   lab.Size{Periods: 500, Runs: 10, Sets: fewFeatures},
 			Full:    lab.Size{Periods: 10_000, Runs: 10},
 			Smaller: []lab.Size{{Periods: 10_000, Runs: 10, Sets: fewFeatures}},
-			Test:    lab.Comparison{A: lab.NewSide(a), B: lab.NewSide(b), Below: 1}.Judge,
+			Test:    study.Comparison{A: study.NewSide(a), B: study.NewSide(b), Below: 1}.Judge,
 		})
 	}
-	return append(out, lab.Claim{
+	return append(out, study.Claim{
 		Name: "network-gp-as-epinet",
 		Text: "with a tenth of the operations network-gp has at most 1.25 times the regret of epinet, with 1,000 actions " +
 			"of 100 features (ours)",
 		Quick:   lab.Size{Periods: 500, Runs: 10, Sets: fewFeatures},
 		Full:    lab.Size{Periods: 10_000, Runs: 60},
 		Smaller: []lab.Size{{Periods: 10_000, Runs: 10}},
-		Test:    lab.Comparison{A: lab.NewSide("network-gp"), B: lab.NewSide("epinet"), Below: 1.25}.Judge,
+		Test:    study.Comparison{A: study.NewSide("network-gp"), B: study.NewSide("epinet"), Below: 1.25}.Judge,
 	})
 }
 

@@ -8,10 +8,12 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/rng"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // UnknownAction shows the value of joint predictions on the bandit with one unknown action: see bandit.UnknownAction.
@@ -31,14 +33,6 @@ var UnknownAction = lab.Experiment{
 	Quick:   fewActions,
 	Full:    manyActions,
 	Failure: 0.25,
-	Claims: []lab.Claim{
-		growth("joint-flat", "exact-thompson",
-			"Thompson sampling from joint predictions has a regret that does not grow with "+
-				"the number of actions: the slope of its logarithm is within 0.1 of 0 (ATS, section 3; the bound is ours)", 0),
-		growth("marginal-linear", "marginal",
-			"the best agent that sees marginal predictions alone has a regret proportional to "+
-				"the number of actions: a slope within 0.1 of 1 (ATS, section 3; the bound is ours)", 1),
-	},
 }
 
 // Sizes. A run has at least ten times as many periods as actions, so that the agents find the unknown action.
@@ -49,27 +43,37 @@ var (
 
 // growth returns the claim that the logarithm of an agent's regret has a slope in the logarithm of the number of
 // actions.
-func growth(name, agent, text string, slope float64) lab.Claim {
-	return lab.Claim{Name: name, Text: text, Quick: fewActions, Full: manyActions,
-		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+func growth(name, agent, text string, slope float64) study.Claim {
+	return study.Claim{Name: name, Text: text, Quick: fewActions, Full: manyActions,
+		Test: func(simulate study.Simulator, size lab.Size) (study.Finding, error) {
 			h, rows, err := simulate([]string{agent}, nil, size)
 			if err != nil {
-				return lab.Finding{}, err
+				return study.Finding{}, err
 			}
 			var actions []float64
 			for _, e := range h.Spec.Entries {
 				actions = append(actions, float64(e.Setting.World.Problem().Actions))
 			}
-			e, period, runs, err := lab.RegretSlope(rows, actions)
+			e, period, runs, err := analysis.RegretSlope(rows, actions)
 			if err != nil {
-				return lab.Finding{}, err
+				return study.Finding{}, err
 			}
 			what := fmt.Sprintf("slope of the logarithm of %s's regret in that of %.0f to %.0f actions, at period %d", agent,
 				actions[0], actions[len(actions)-1], period)
-			f := lab.Within(what, e, slope-0.1, slope+0.1, period, runs)
+			f := study.JudgeWithin(what, e, slope-0.1, slope+0.1, period, runs)
 			f.Kind = "slope in actions"
-			return f, size.Enough(runs)
+			return f, study.EnoughRuns(size, runs)
 		}}
+}
+
+// unknownActionClaims lists the claims about the experiment.
+var unknownActionClaims = []study.Claim{
+	growth("joint-flat", "exact-thompson",
+		"Thompson sampling from joint predictions has a regret that does not grow with "+
+			"the number of actions: the slope of its logarithm is within 0.1 of 0 (ATS, section 3; the bound is ours)", 0),
+	growth("marginal-linear", "marginal",
+		"the best agent that sees marginal predictions alone has a regret proportional to "+
+			"the number of actions: a slope within 0.1 of 1 (ATS, section 3; the bound is ours)", 1),
 }
 
 // OneUnknown is an agent that knows everything about the bandit except the reward of the last arm. If Joint, it is

@@ -68,6 +68,3 @@ func (c checkpoint) check(p plan, b batch) error {
 }
 
 func removeCheckpoint(dir string, batch int) { _ = os.Remove(checkpointPath(dir, batch)) }
-
-// WriteFile writes a file atomically: it writes and syncs a temporary file, and then renames it.
-func WriteFile(path string, data []byte) error { return saved.WriteFile(path, data) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 )
 
 // Clock measures repeatedly the time that one period of a batch of runs takes. It is not safe for concurrent use.
@@ -62,7 +63,7 @@ func (c *Clock) first() error {
 //
 // Runs that have reached their last period continue at the middle of their periods.
 func (c *Clock) Time(length time.Duration) (seconds, processor float64, err error) {
-	begin, used, periods := time.Now(), processorTime(), 0
+	begin, used, periods := time.Now(), process.ProcessorTime(), 0
 	for periods == 0 || time.Since(begin) < length {
 		if c.done >= c.until {
 			c.Skip(c.until / 2)
@@ -79,7 +80,7 @@ func (c *Clock) Time(length time.Duration) (seconds, processor float64, err erro
 		periods += to - c.done
 		c.state, c.done = state, to
 	}
-	return time.Since(begin).Seconds() / float64(periods), (processorTime() - used).Seconds() / float64(periods), nil
+	return time.Since(begin).Seconds() / float64(periods), (process.ProcessorTime() - used).Seconds() / float64(periods), nil
 }
 
 // Skip lets the runs continue at a later period. What they would have learned until then changes no shape, and

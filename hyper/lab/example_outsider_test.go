@@ -9,6 +9,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/explore"
@@ -72,7 +73,7 @@ func Example_outsider() {
 	size := lab.Size{Periods: 300, Runs: 8}
 	spec := must.M1(known["coins"].Spec(nil, []string{"arms=3,6", "policy=hopeful"}, size, 1))
 	h, rows := must.M2(lab.Simulate(context.Background(), spec, known, lab.Options{Backend: backend.Go}))
-	for _, c := range lab.Curves(h, rows) { // random choice loses 0.25 in a period with 3 arms, and 0.36 with 6
+	for _, c := range analysis.Curves(h, rows) { // random choice loses 0.25 in a period with 3 arms, and 0.36 with 6
 		fmt.Printf("%v arms: %t; ", c.Settings["arms"], c.Mean[len(c.Mean)-1] < 30)
 	}
 	// Output: 3 arms: true; 6 arms: true;

@@ -1,9 +1,17 @@
-// Package lab runs experiments: many independent runs of an agent in a world. It compiles them into one step over a
-// State of tensors. It appends results to a file, so that a process that was killed resumes exactly.
+// Package lab runs experiments: many independent runs of an agent in a world. It compiles the runs into one program
+// over a State of tensors, and appends their results to a file. A process that was killed resumes exactly.
 //
-// An experiment goes through these steps. A [Setting] is a world with the settings of a learner for it. A [Spec] lists
-// settings, periods, runs and a seed. [Run] divides the Spec into batches of runs, compiles one program for each
-// distinct shape, advances the batches over the periods, and writes rows. [Summarize] turns rows into statistics.
+//	size := lab.Size{Periods: 1000, Runs: 20}
+//	spec, err := paper.Gaussian.Spec([]string{"exact", "linear"}, []string{"arms=10"}, size, 1)
+//	...
+//	h, rows, err := lab.Simulate(ctx, spec, paper.Known, lab.Options{})
+//
+// A [Setting] is a world with the settings of a learner for it. A [Spec] lists settings, periods, runs and a seed.
+// [Run] divides the Spec into batches of runs, compiles one program for each distinct shape, advances the batches over
+// the periods, and writes a [Row] for each run at the periods of [Schedule].
+//
+// Package analysis turns rows into statistics. Package study judges claims by them. Package tune searches for the
+// settings of an agent, and package sweep divides a Spec among processes and machines.
 package lab
 
 import (
@@ -26,7 +34,6 @@ type Experiment struct {
 	Tuned       []Tuned  // results of searches, for keys that a Spec is not given; they replace the agents' defaults
 	Quick, Full Size
 	Failure     float64 // a run fails if its regret per period, late in the run, is above this number
-	Claims      []Claim
 	// Target returns the average regret per period, over runs of the Full size, below which a setting performs well. It
 	// is nil if the experiment has no target.
 	Target func(*Setting) float64

@@ -18,9 +18,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-// TestMain lets this binary act as its own worker process, or as a process whose memory is measured.
+// TestMain lets this binary act as its own worker process.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		if err := lab.Worker(context.Background(), os.Stdin, os.Stdout, paper.Known, os.Args[2:]); err != nil &&
@@ -28,9 +29,6 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
-	}
-	if len(os.Args) > 1 && os.Args[1] == "peak" {
-		peak(os.Args[2])
 	}
 	os.Exit(m.Run())
 }
@@ -217,7 +215,7 @@ func TestAgentsMeetTheSameEnvironment(t *testing.T) {
 	a, _ := run(t, spec(t, "exact", lab.Size{Periods: 1, Runs: 40}, "arms=2"), lab.Options{Backend: backend.Go})
 	b, _ := run(t, spec(t, "ensemble", lab.Size{Periods: 1, Runs: 40}, "arms=2", "particles=3", "batch=2"),
 		lab.Options{Backend: backend.Go})
-	same, regrets := 0, map[lab.Float]bool{}
+	same, regrets := 0, map[stats.Float]bool{}
 	for i := range a {
 		if a[i].Digest == b[i].Digest {
 			same++

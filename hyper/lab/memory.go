@@ -6,7 +6,12 @@ import (
 	"maps"
 	"slices"
 
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 )
 
 // ErrMemory reports that the runs of a Spec need more memory than the machine has free.
@@ -25,7 +30,7 @@ func Fits(spec Spec, o Options) error {
 // from period to period. The further memory of a period is not known before it is compiled. The memory of a GPU is not
 // known.
 func fit(spec Spec, o Options, chosen bool) (int, error) {
-	free := FreeMemory()
+	free := process.FreeMemory()
 	if free <= 0 || o.Backend == backend.XLACUDA {
 		return o.BatchRuns, nil
 	}
@@ -47,25 +52,41 @@ func fit(spec Spec, o Options, chosen bool) (int, error) {
 	case most < 1:
 		return 0, fmt.Errorf("%w: a run needs at least %s, and %d runs at once need %s, but only %s are free; use "+
 			"fewer --workers",
-			ErrMemory, Bytes(2*largest), at, Bytes(2*largest*int64(at)), Bytes(free))
+			ErrMemory, process.Bytes(2*largest), at, process.Bytes(2*largest*int64(at)), process.Bytes(free))
 	case !chosen:
 		return 0, fmt.Errorf("%w: %d batches of %d runs need at least %s, but only %s are free; --batch-runs %d "+
 			"would fit",
 			ErrMemory, at, o.BatchRuns,
-			Bytes(2*largest*int64(o.BatchRuns)*int64(at)), Bytes(free), most)
+			process.Bytes(2*largest*int64(o.BatchRuns)*int64(at)), process.Bytes(free), most)
 	}
 	return most, nil
 }
 
-// Bytes describes a number of bytes in words, such as 1.5 GB.
-func Bytes(n int64) string {
-	switch {
-	case n >= 1e9:
-		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-	case n >= 1e6:
-		return fmt.Sprintf("%.3g MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.3g kB", float64(n)/1e3)
-}
-
 func sortedKeys(m map[string]float64) []string { return slices.Sorted(maps.Keys(m)) }
+
+// StateBytes returns the number of bytes that one run of an entry carries from period to period, if the run has the
+// given number of periods. A run needs at least this much memory, and twice as much while it advances. StateBytes reads
+// the sizes from the graph; it computes nothing.
+func StateBytes(e Entry, periods int) (bytes int64, err error) {
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		return 0, err
+	}
+	world, agent := e.Setting.Build(periods)
+	p := &program{world: world, problem: world.Problem(), agent: agent, inputs: sortedKeys(e.Setting.numbers(periods))}
+	defer func() {
+		if r := recover(); r != nil { // GoMLX reports a fault in a graph by a panic
+			err = fmt.Errorf("agent %s: %v", e.Agent, r)
+		}
+	}()
+	g := NewGraph(b, "size")
+	defer g.Finalize()
+	args := []*Node{Parameter(g, "seeds", shapes.Make(dtypes.Uint64, 1))}
+	for _, name := range p.inputs {
+		args = append(args, Parameter(g, name, shapes.Make(dtypes.Float32, 1)))
+	}
+	for _, n := range p.buildInit(args) {
+		bytes += n.Shape().ByteSize()
+	}
+	return bytes, nil
+}

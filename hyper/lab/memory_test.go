@@ -9,6 +9,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -29,7 +30,7 @@ func TestStateBytes(t *testing.T) {
 // A Spec that does not fit into memory is refused before anything is compiled. So is a Spec whose requested batches are
 // too large.
 func TestSpecsThatDoNotFitMemory(t *testing.T) {
-	if lab.FreeMemory() == 0 {
+	if process.FreeMemory() == 0 {
 		t.Skip("this system does not tell its free memory")
 	}
 	before := lab.Compilations()
@@ -38,7 +39,7 @@ func TestSpecsThatDoNotFitMemory(t *testing.T) {
 	if _, err := lab.Run(t.Context(), huge, paper.Known, o); !errors.Is(err, lab.ErrMemory) {
 		t.Errorf("a run of 12 TB: %v", err)
 	}
-	arms := strconv.FormatInt(lab.FreeMemory()/12/100, 10) // a hundredth of the free memory
+	arms := strconv.FormatInt(process.FreeMemory()/12/100, 10) // a hundredth of the free memory
 	large := spec(t, "exact", lab.Size{Periods: 10, Runs: 1000}, "arms="+arms)
 	o.BatchRuns = 1000
 	if _, err := lab.Run(t.Context(), large, paper.Known, o); !errors.Is(err, lab.ErrMemory) ||

@@ -1,4 +1,4 @@
-package lab
+package lab_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/toys"
+	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
 // The revisions of the tests: commits and a release.
@@ -15,32 +18,25 @@ const (
 	commitB = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
-// withChanges replaces, during a test, the changes that the program knows and the code that it is.
-func withChanges(t *testing.T, code Provenance, changes ...Change) {
-	t.Helper()
-	before, then, none := Changes, thisCode, unrecorded
-	Changes, thisCode = changes, func() Provenance { return code }
-	unrecorded = map[string]int{"0.1.0": 1}
-	t.Cleanup(func() { Changes, thisCode, unrecorded = before, then, none })
-}
-
 // The changes of the tests: one concerns everything, and one concerns toys with 3 arms.
-var toyChanges = []Change{{Epoch: 1, Revision: "1234567", What: "all is new"},
+var toyChanges = []lab.Change{{Epoch: 1, Revision: "1234567", What: "all is new"},
 	{Epoch: 2, What: "three arms are new", Experiments: []string{"toys"},
 		Agents: []string{"toy"}, Sets: []string{"arms=3,4"}}}
 
 func TestMixable(t *testing.T) {
-	withChanges(t, Provenance{}, toyChanges...)
-	two := []Entry{{Agent: "toy", Setting: toySetting(2)}}
-	three := append(two[:1:1], Entry{Agent: "toy", Setting: toySetting(3)})
-	at := func(epoch int, revision string) Provenance { return Provenance{Epoch: epoch, Revision: revision} }
-	built := func(p Provenance, build string) Provenance {
-		p.Modified, p.Build = p.Revision != Unknown, build
+	lab.WithChanges(t, lab.Provenance{}, toyChanges...)
+	two := []lab.Entry{{Agent: "toy", Setting: toys.Setting(2)}}
+	three := append(two[:1:1], lab.Entry{Agent: "toy", Setting: toys.Setting(3)})
+	at := func(epoch int, revision string) lab.Provenance {
+		return lab.Provenance{Epoch: epoch, Revision: revision}
+	}
+	built := func(p lab.Provenance, build string) lab.Provenance {
+		p.Modified, p.Build = p.Revision != lab.Unknown, build
 		return p
 	}
 	for name, c := range map[string]struct {
-		p, q    Provenance
-		entries []Entry
+		p, q    lab.Provenance
+		entries []lab.Entry
 		want    string // in the error, or "" for none
 	}{
 		"the same":                 {at(2, commitA), at(2, commitA), three, ""},
@@ -51,30 +47,30 @@ func TestMixable(t *testing.T) {
 		"changed long ago":         {at(0, commitA), at(2, commitB), two, "since epoch 1 (1234567) all is new"},
 		"names both": {at(1, commitA), at(2, commitB), three,
 			"revision aaaaaaaaaaaa, results of epoch 1, and revision bbbbbbbbbbbb, results of epoch 2"},
-		"unknown":                {at(2, commitA), at(2, Unknown), two, "unknown"},
+		"unknown":                {at(2, commitA), at(2, lab.Unknown), two, "unknown"},
 		"modified":               {at(2, commitA), built(at(2, commitA), "x"), two, "modified"},
 		"modified, one program":  {built(at(2, commitA), "x"), built(at(2, commitA), "x"), three, ""},
 		"modified, two programs": {built(at(2, commitA), "x"), built(at(2, commitA), "y"), two, "modified"},
-		"unknown, one program":   {built(at(2, Unknown), "x"), built(at(2, Unknown), "x"), two, ""},
-		"sources that moved on": {Provenance{Epoch: 2, Revision: commitA, Build: "x"}, built(at(2, Unknown), "x"),
+		"unknown, one program":   {built(at(2, lab.Unknown), "x"), built(at(2, lab.Unknown), "x"), two, ""},
+		"sources that moved on": {lab.Provenance{Epoch: 2, Revision: commitA, Build: "x"}, built(at(2, lab.Unknown), "x"),
 			three, ""},
-		"two programs, one commit": {Provenance{Epoch: 2, Revision: commitA, Build: "x"},
-			Provenance{Epoch: 2, Revision: commitA, Build: "y"},
+		"two programs, one commit": {lab.Provenance{Epoch: 2, Revision: commitA, Build: "x"},
+			lab.Provenance{Epoch: 2, Revision: commitA, Build: "y"},
 			three, ""},
-		"unknown, but verified":  {at(2, commitA), built(at(2, Unknown), "7a2cd82c7e18f4a940d0d9d6e5ad1349"), two, ""},
-		"unknown, no program":    {at(2, Unknown), at(2, Unknown), two, "unknown"},
+		"unknown, but verified":  {at(2, commitA), built(at(2, lab.Unknown), "7a2cd82c7e18f4a940d0d9d6e5ad1349"), two, ""},
+		"unknown, no program":    {at(2, lab.Unknown), at(2, lab.Unknown), two, "unknown"},
 		"modified, no program":   {built(at(2, commitA), ""), built(at(2, commitA), ""), two, "modified"},
 		"of the future":          {at(2, commitA), at(3, commitB), two, "knows results up to epoch 2"},
 		"unrecorded":             {at(2, ""), at(2, ""), three, ""},
 		"unrecorded and not":     {at(1, ""), at(2, commitA), two, ""},
 		"unrecorded and changed": {at(1, ""), at(2, commitA), three, "not recorded"},
 	} {
-		for _, pair := range [][2]Provenance{{c.p, c.q}, {c.q, c.p}} {
+		for _, pair := range [][2]lab.Provenance{{c.p, c.q}, {c.q, c.p}} {
 			err := pair[0].Mixable(pair[1], "toys", c.entries)
 			if c.want == "" && err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			if c.want != "" && (!errors.Is(err, ErrMixed) || !strings.Contains(err.Error(), c.want) && pair[0] == c.p) {
+			if c.want != "" && (!errors.Is(err, lab.ErrMixed) || !strings.Contains(err.Error(), c.want) && pair[0] == c.p) {
 				t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 			}
 		}
@@ -84,35 +80,19 @@ func TestMixable(t *testing.T) {
 	}
 }
 
-// takenUp opens results of toys as a run of the same Spec does, and returns the file's header.
-func takenUp(t *testing.T, dir string, mix func(error)) (Header, error) {
-	t.Helper()
-	h, _, err := ReadResults(dir, knownToys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := Options{Dir: dir, Backend: "go", BatchRuns: 2, Mix: mix}
-	e := &engine{plan: newPlan(h.Spec, 2), opts: o, known: knownToys, heard: listener{told: map[int]int{}}}
-	if err = e.open(); err == nil {
-		err = e.out.file.Close()
-	}
-	after, _, err2 := ReadResults(dir, knownToys)
-	return after, errors.Join(err, err2)
-}
-
 // begun makes a folder with a header of toys and the first row.
-func begun(t *testing.T, h Header) (dir string, text string) {
+func begun(t *testing.T, h lab.Header) (dir string, text string) {
 	t.Helper()
 	dir = t.TempDir()
-	h.Format, h.Version, h.Backend, h.BatchRuns = Format, "0.1.0", "go", 2
-	h.Spec = Spec{Experiment: "toys", Periods: 10, Runs: 2, Seed: 3,
-		Entries: []Entry{{Agent: "toy", Setting: toySetting(3)}}}
+	h.Format, h.Version, h.Backend, h.BatchRuns = lab.Format, "0.1.0", "go", 2
+	h.Spec = lab.Spec{Experiment: "toys", Periods: 10, Runs: 2, Seed: 3,
+		Entries: []lab.Entry{{Agent: "toy", Setting: toys.Setting(3)}}}
 	line, err := json.Marshal(h)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text = string(line) + "\n" + `{"entry":0,"run":0,"seed":3,"period":1,"cumulative_regret":1,"digest":9}` + "\n"
-	if err := os.WriteFile(filepath.Join(dir, ResultsFile), []byte(text+`{"entry":0,"ru`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, lab.ResultsFile), []byte(text+`{"entry":0,"ru`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return dir, text
@@ -121,39 +101,39 @@ func begun(t *testing.T, h Header) (dir string, text string) {
 // The code that began results may continue them, and so may other code that makes the same results. All other code may
 // continue them only on request; the header then names both. The file loses nothing except for an incomplete last line.
 func TestResumeByOtherCode(t *testing.T) {
-	here := Provenance{Epoch: 2, Revision: commitB, GoMLX: "v1", Compute: "v2", GoXLA: "v3"}
-	withChanges(t, here, toyChanges...)
-	changed := func(change func(*Provenance)) Provenance { p := here; change(&p); return p }
+	here := lab.Provenance{Epoch: 2, Revision: commitB, GoMLX: "v1", Compute: "v2", GoXLA: "v3"}
+	lab.WithChanges(t, here, toyChanges...)
+	changed := func(change func(*lab.Provenance)) lab.Provenance { p := here; change(&p); return p }
 	for name, c := range map[string]struct {
-		there Provenance
+		there lab.Provenance
 		want  string // in the error, or "" for none
 	}{
 		"the same":         {here, ""},
-		"another revision": {changed(func(p *Provenance) { p.Revision = commitA }), ""},
-		"another epoch": {changed(func(p *Provenance) { p.Revision, p.Epoch = commitA, 1 }),
+		"another revision": {changed(func(p *lab.Provenance) { p.Revision = commitA }), ""},
+		"another epoch": {changed(func(p *lab.Provenance) { p.Revision, p.Epoch = commitA, 1 }),
 			"three arms are new"},
-		"another GoMLX":  {changed(func(p *Provenance) { p.GoMLX = "v0" }), "gomlx v0"},
-		"another go-xla": {changed(func(p *Provenance) { p.GoXLA = "v0" }), "go-xla v0"},
-		"another plugin": {changed(func(p *Provenance) { p.Plugin = "cafe" }), "plugin cafe"},
-		"modified": {changed(func(p *Provenance) { p.Modified, p.Build = true, "beef" }),
+		"another GoMLX":  {changed(func(p *lab.Provenance) { p.GoMLX = "v0" }), "gomlx v0"},
+		"another go-xla": {changed(func(p *lab.Provenance) { p.GoXLA = "v0" }), "go-xla v0"},
+		"another plugin": {changed(func(p *lab.Provenance) { p.Plugin = "cafe" }), "plugin cafe"},
+		"modified": {changed(func(p *lab.Provenance) { p.Modified, p.Build = true, "beef" }),
 			"modified (build beef)"},
-		"nothing was recorded":  {Provenance{}, "not recorded"},
-		"unknown, no build":     {changed(func(p *Provenance) { p.Revision = Unknown }), "unknown"},
-		"a later epoch than we": {changed(func(p *Provenance) { p.Epoch = 3 }), "epoch 3"},
+		"nothing was recorded":  {lab.Provenance{}, "not recorded"},
+		"unknown, no build":     {changed(func(p *lab.Provenance) { p.Revision = lab.Unknown }), "unknown"},
+		"a later epoch than we": {changed(func(p *lab.Provenance) { p.Epoch = 3 }), "epoch 3"},
 	} {
-		dir, text := begun(t, Header{Provenance: c.there})
-		h, err := takenUp(t, dir, nil)
+		dir, text := begun(t, lab.Header{Provenance: c.there})
+		h, err := lab.TakenUp(t, dir, toys.Known, nil)
 		if c.want != "" {
-			if !errors.Is(err, ErrMixed) || !strings.Contains(err.Error(), c.want) ||
+			if !errors.Is(err, lab.ErrMixed) || !strings.Contains(err.Error(), c.want) ||
 				!strings.Contains(err.Error(), here.String()) && !strings.Contains(err.Error(), here.Libraries()) {
 				t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 			}
-			if now, _ := os.ReadFile(filepath.Join(dir, ResultsFile)); !strings.HasPrefix(string(now), text) ||
+			if now, _ := os.ReadFile(filepath.Join(dir, lab.ResultsFile)); !strings.HasPrefix(string(now), text) ||
 				string(now) == text {
 				t.Errorf("%s: the refused file was changed to %s", name, now)
 			}
 			var why error
-			if h, err = takenUp(t, dir, func(err error) { why = err }); !errors.Is(why, ErrMixed) {
+			if h, err = lab.TakenUp(t, dir, toys.Known, func(err error) { why = err }); !errors.Is(why, lab.ErrMixed) {
 				t.Errorf("%s: Mix was called with %v", name, why)
 			}
 		}
@@ -165,7 +145,7 @@ func TestResumeByOtherCode(t *testing.T) {
 			(len(h.Also) != 1 || h.Also[0] != here) {
 			t.Errorf("%s: the header then names %v and %v", name, h.Provenance, h.Also)
 		}
-		now, err := os.ReadFile(filepath.Join(dir, ResultsFile))
+		now, err := os.ReadFile(filepath.Join(dir, lab.ResultsFile))
 		_, rows, _ := strings.Cut(text, "\n")
 		if _, after, _ := strings.Cut(string(now), "\n"); err != nil || after != rows {
 			t.Errorf("%s: the rows are %q, were %q", name, after, rows)
@@ -173,91 +153,20 @@ func TestResumeByOtherCode(t *testing.T) {
 		if c.there == here && string(now) != text {
 			t.Errorf("%s: the file is %q, was %q", name, now, text)
 		}
-		if again, err := takenUp(t, dir, func(error) {}); err != nil || len(again.Also) != len(h.Also) {
+		if again, err := lab.TakenUp(t, dir, toys.Known, func(error) {}); err != nil || len(again.Also) != len(h.Also) {
 			t.Errorf("%s: taken up again it names %v, %v", name, again.Also, err)
-		}
-	}
-}
-
-// pieceBy makes a file with results of toys from the given code.
-func pieceBy(t *testing.T, arms int, seed uint64, code Provenance) string {
-	t.Helper()
-	dir := writeToys(t, []int{arms}, 2, 20, seed, linearToys)
-	path := filepath.Join(dir, ResultsFile)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	by, err := json.Marshal(code)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head := `"version":"0.1.0"`
-	if code != (Provenance{}) {
-		head += `,"provenance":` + string(by)
-	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), `"version":""`, head, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// Pieces of several revisions are joined silently if none of their entries changed between the revisions, and otherwise
-// only on request.
-func TestStudyOfSeveralRevisions(t *testing.T) {
-	withChanges(t, Provenance{}, toyChanges...)
-	old, now, edited := Provenance{Epoch: 1, Revision: commitA}, Provenance{Epoch: 2, Revision: commitB},
-		Provenance{Epoch: 2, Revision: commitB, Modified: true, Build: "x"}
-	for name, c := range map[string]struct {
-		pieces []string
-		code   int    // number of versions of the code in the joined header
-		want   string // in the error, or "" for none
-	}{
-		"one revision":     {[]string{pieceBy(t, 3, 1, now), pieceBy(t, 3, 5, now)}, 1, ""},
-		"nothing recorded": {[]string{pieceBy(t, 3, 1, Provenance{}), pieceBy(t, 3, 5, Provenance{})}, 1, ""},
-		"two arms, unchanged": {[]string{pieceBy(t, 2, 1, Provenance{}), pieceBy(t, 2, 5, now),
-			pieceBy(t, 2, 9, old)}, 3, ""},
-		"three arms of now":  {[]string{pieceBy(t, 2, 1, old), pieceBy(t, 3, 1, now)}, 2, ""},
-		"three arms of then": {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 3, 1, old)}, 2, "three arms are new"},
-		"three arms, not recorded": {[]string{pieceBy(t, 3, 1, Provenance{}), pieceBy(t, 2, 5, now)}, 2,
-			"not recorded"},
-		"edited":                   {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 2, 5, edited)}, 2, "modified"},
-		"edited, the same program": {[]string{pieceBy(t, 2, 1, edited), pieceBy(t, 2, 5, edited)}, 1, ""},
-		"the third is of old toys": {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 2, 5, old), pieceBy(t, 3, 5, old)}, 2,
-			"three arms are new"},
-		"all three, each with each": {[]string{pieceBy(t, 3, 5, old), pieceBy(t, 2, 1, edited), pieceBy(t, 3, 1, now)},
-			3, "modified"},
-	} {
-		h, rows, err := ReadStudy(knownToys, c.pieces...)
-		if c.want == "" && err != nil || c.want != "" &&
-			(!errors.Is(err, ErrMixed) || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
-		}
-		if c.want != "" {
-			if !strings.Contains(err.Error(), c.pieces[len(c.pieces)-1]) &&
-				!strings.Contains(err.Error(), c.pieces[1]) {
-				t.Errorf("%s: the error names no piece: %v", name, err)
-			}
-			var why error
-			if h, rows, err = (Study{Mix: func(err error) { why = err }}).Read(knownToys, c.pieces...); !errors.Is(why,
-				ErrMixed) || err != nil {
-				t.Errorf("%s: Mix was called with %v, and the error is %v", name, why, err)
-			}
-		}
-		if len(h.Code()) != c.code || len(rows) == 0 {
-			t.Errorf("%s: %d rows of %v, want %d", name, len(rows), h.Code(), c.code)
 		}
 	}
 }
 
 // The table is in order, and its last epoch is the epoch of the code.
 func TestChangesAreInOrder(t *testing.T) {
-	for i, c := range Changes {
-		if c.Epoch != i+1 || c.What == "" || c.Revision == "" && i < len(Changes)-1 {
+	for i, c := range lab.Changes {
+		if c.Epoch != i+1 || c.What == "" || c.Revision == "" && i < len(lab.Changes)-1 {
 			t.Errorf("change %d: %+v", i, c)
 		}
 	}
-	if p := ThisProvenance("go"); p.Epoch != Epoch() || p.Revision == "" || p.GoMLX == Unknown || p.Plugin != "" {
+	if p := lab.ThisProvenance("go"); p.Epoch != lab.Epoch() || p.Revision == "" || p.GoMLX == lab.Unknown || p.Plugin != "" {
 		t.Errorf("this is %+v", p)
 	}
 }

@@ -32,6 +32,13 @@ func ReadResults(dir string, known map[string]Experiment) (Header, []Row, error)
 	return found.header, found.rows, err
 }
 
+// ReadFile reads a file of results, plain or gzipped: the result file of a run, or a piece of a study. It ignores an
+// incomplete last line. The error wraps [ErrResults] and names the file.
+func ReadFile(path string, known map[string]Experiment) (Header, []Row, error) {
+	found, err := parseFile(path, known)
+	return found.header, found.rows, err
+}
+
 // parseFile reads a result file, plain or gzipped. The error names the file.
 func parseFile(path string, known map[string]Experiment) (found parsed, err error) {
 	f, err := os.Open(path)

@@ -1,4 +1,4 @@
-package lab
+package lab_test
 
 import (
 	"bytes"
@@ -10,12 +10,15 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/toys"
+	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
 // toyPiece returns the text of complete results of toys.
 func toyPiece(t testing.TB) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(writeToys(t, []int{2, 3}, 2, 20, 5, linearToys), ResultsFile))
+	text, err := os.ReadFile(filepath.Join(toys.Write(t, []int{2, 3}, 2, 20, 5, toys.Linear), lab.ResultsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +42,7 @@ func gzipped(t testing.TB, fill func(io.Writer)) string {
 }
 
 // A small file that unpacks to hundreds of megabytes is refused after some kilobytes, whatever its contents are.
-func TestStudyBombs(t *testing.T) {
+func TestFileBombs(t *testing.T) {
 	good := toyPiece(t)
 	header, _, _ := strings.Cut(good, "\n")
 	blank, zero := strings.Repeat(" ", 1<<20), strings.Repeat("0", 1<<20)
@@ -75,9 +78,9 @@ func TestStudyBombs(t *testing.T) {
 		path := gzipped(t, fill)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, err := ReadStudy(knownToys, path)
+		_, _, err := lab.ReadFile(path, toys.Known)
 		runtime.ReadMemStats(&after)
-		if !errors.Is(err, ErrResults) {
+		if !errors.Is(err, lab.ErrResults) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 200 {
@@ -107,7 +110,7 @@ func TestRowsAreOfTheSpec(t *testing.T) {
 			t.Fatalf("%s: nothing was changed in %s", name, last)
 		}
 		path := gzipped(t, func(w io.Writer) { _, _ = io.WriteString(w, good+bad+"\n") })
-		if _, _, err := ReadStudy(knownToys, path); !errors.Is(err, ErrResults) ||
+		if _, _, err := lab.ReadFile(path, toys.Known); !errors.Is(err, lab.ErrResults) ||
 			!strings.Contains(err.Error(), "line") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -128,27 +131,27 @@ func TestFilesThatAreCutOff(t *testing.T) {
 		{"a.jsonl.gz", string(zipped[:len(zipped)-1]), "the file is cut off: copy it again"},
 		{"a.jsonl", "", "the header line is missing or cut off: copy the file again"},
 		{"a.jsonl", good[:50], "the header line is missing or cut off: copy the file again"},
-		{ResultsFile, "", "the header line is missing or cut off: remove the file, or choose another --out"},
+		{lab.ResultsFile, "", "the header line is missing or cut off: remove the file, or choose another --out"},
 	} {
 		file := filepath.Join(t.TempDir(), c.name)
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := ReadStudy(knownToys, file)
-		if !errors.Is(err, ErrResults) || !strings.HasPrefix(err.Error(), file) || !strings.HasSuffix(err.Error(), c.want) {
+		_, _, err := lab.ReadFile(file, toys.Known)
+		if !errors.Is(err, lab.ErrResults) || !strings.HasPrefix(err.Error(), file) || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%d bytes of %s: %v, want %q", len(c.text), c.name, err, c.want)
 		}
 	}
 	file := gzipped(t, func(w io.Writer) { _, _ = io.WriteString(w, good) })
-	if _, _, err := ReadResults(file, knownToys); !errors.Is(err, ErrResults) ||
+	if _, _, err := lab.ReadResults(file, toys.Known); !errors.Is(err, lab.ErrResults) ||
 		!strings.Contains(err.Error(), file+" is a file, perhaps a piece of a study; give the folder") {
 		t.Errorf("a piece in place of a folder: %v", err)
 	}
 }
 
-// FuzzReadStudy reads arbitrary bytes as a piece of a study, gzipped and plain. The result is an error, or rows that
+// FuzzReadFile reads arbitrary bytes as a piece of a study, gzipped and plain. The result is an error, or rows that
 // the header's Spec can have.
-func FuzzReadStudy(f *testing.F) {
+func FuzzReadFile(f *testing.F) {
 	good := toyPiece(f)
 	header, _, _ := strings.Cut(good, "\n")
 	f.Add([]byte(good))
@@ -171,14 +174,14 @@ func FuzzReadStudy(f *testing.F) {
 		}
 		zipped := gzipped(t, func(w io.Writer) { _, _ = w.Write(text) })
 		for _, path := range []string{plain, zipped, raw} {
-			h, rows, err := ReadStudy(knownToys, path)
+			h, rows, err := lab.ReadFile(path, toys.Known)
 			if err != nil {
-				if !errors.Is(err, ErrResults) && !errors.Is(err, ErrMixed) {
+				if !errors.Is(err, lab.ErrResults) && !errors.Is(err, lab.ErrMixed) {
 					t.Fatal(err)
 				}
 				continue
 			}
-			if len(rows) > len(h.Spec.Entries)*h.Spec.Runs*len(Schedule(h.Spec.Periods)) {
+			if len(rows) > len(h.Spec.Entries)*h.Spec.Runs*len(lab.Schedule(h.Spec.Periods)) {
 				t.Errorf("%d rows of %d entries with %d runs of %d periods", len(rows), len(h.Spec.Entries),
 					h.Spec.Runs, h.Spec.Periods)
 			}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"sync"
+
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // Format is the name of the layout of result files.
@@ -47,13 +49,13 @@ type Machine struct {
 // of every other run. Every table, figure and verdict states the number of runs that diverged. A statistic of regrets
 // is NaN if one of them is NaN.
 type Row struct {
-	Entry    int    `json:"entry"` // index in Spec.Entries
-	Run      int    `json:"run"`
-	Seed     uint64 `json:"seed"`
-	Period   int    `json:"period"`
-	Regret   Float  `json:"cumulative_regret"`  // sum of expected regret over all periods up to this one
-	Diverged int    `json:"diverged,omitempty"` // first period with predictions that are not finite, or 0
-	Digest   uint32 `json:"digest"`             // hash of all actions up to this period: equal for equal histories
+	Entry    int         `json:"entry"` // index in Spec.Entries
+	Run      int         `json:"run"`
+	Seed     uint64      `json:"seed"`
+	Period   int         `json:"period"`
+	Regret   stats.Float `json:"cumulative_regret"`  // sum of expected regret over all periods up to this one
+	Diverged int         `json:"diverged,omitempty"` // first period with predictions that are not finite, or 0
+	Digest   uint32      `json:"digest"`             // hash of all actions up to this period: equal for equal histories
 }
 
 // ResultsFile is the name of the result file in an output folder.

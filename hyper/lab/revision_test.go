@@ -8,12 +8,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
+
+// someCommit is the hash of a commit.
+const someCommit = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 // What Go wrote into a program names this module's commit only if the program belongs to this module. Otherwise the
 // version that the program requires is used.
 func TestStampedRevision(t *testing.T) {
-	vcs := []debug.BuildSetting{{Key: "vcs.revision", Value: commitA}, {Key: "vcs.modified", Value: "true"}}
+	vcs := []debug.BuildSetting{{Key: "vcs.revision", Value: someCommit}, {Key: "vcs.modified", Value: "true"}}
 	module := func(path, version string) *debug.Module { return &debug.Module{Path: path, Version: version} }
 	replaced := func(path, version string) *debug.Module {
 		return &debug.Module{Path: modulePath, Version: "v1.0.0", Replace: module(path, version)}
@@ -23,7 +28,7 @@ func TestStampedRevision(t *testing.T) {
 		want     string
 		modified bool
 	}{
-		"built in the checkout": {debug.BuildInfo{Main: *module(modulePath, "(devel)"), Settings: vcs}, commitA,
+		"built in the checkout": {debug.BuildInfo{Main: *module(modulePath, "(devel)"), Settings: vcs}, someCommit,
 			true},
 		"built without a stamp": {debug.BuildInfo{Main: *module(modulePath, "(devel)")}, "", false},
 		"installed":             {debug.BuildInfo{Main: *module(modulePath, "v1.2.3")}, "v1.2.3", false},
@@ -54,7 +59,7 @@ func TestCheckedOutRevision(t *testing.T) {
 	root := t.TempDir()
 	write := func(path, text string) {
 		t.Helper()
-		if err := WriteFile(filepath.Join(root, path), []byte(text)); err != nil {
+		if err := saved.WriteFile(filepath.Join(root, path), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -136,8 +141,8 @@ func TestArchivedRevision(t *testing.T) {
 	if text := strings.TrimSpace(archived); text != "$Format:%H$" && !isCommit(text) {
 		t.Errorf("revision.txt has %q", text)
 	}
-	for text, want := range map[string]bool{commitA: true, "$Format:%H$": false, "": false, "unknown": false,
-		commitA + "-dirty": false, "abc": false} {
+	for text, want := range map[string]bool{someCommit: true, "$Format:%H$": false, "": false, "unknown": false,
+		someCommit + "-dirty": false, "abc": false} {
 		if isCommit(text) != want {
 			t.Errorf("%q is a commit: %v, want %v", text, !want, want)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
 // Run runs a Spec and writes the results to the folder opts.Dir. The folder must not hold results of another Spec. If
@@ -104,7 +105,7 @@ func (e *engine) open() error {
 		if err != nil {
 			return err
 		}
-		if err := WriteFile(path, append(line, '\n')); err != nil {
+		if err := saved.WriteFile(path, append(line, '\n')); err != nil {
 			return fmt.Errorf("starting results: %w", err)
 		}
 	} else if err := e.continueFile(path, header); err != nil {
@@ -148,6 +149,9 @@ func (e *engine) continueFile(path string, want Header) error {
 	}
 	return nil
 }
+
+// ErrOtherResults reports that a folder holds results of another Spec, backend or batch size.
+var ErrOtherResults = errors.New("results of another Spec, backend or batch size")
 
 // otherResults is the error about a folder whose results belong to another Spec, backend or batch size.
 type otherResults struct{ dir string }
@@ -196,7 +200,7 @@ func prepareFile(path string, found parsed, code Provenance) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(path, slices.Concat(line, []byte{'\n'}, text[found.first:found.whole]))
+	return saved.WriteFile(path, slices.Concat(line, []byte{'\n'}, text[found.first:found.whole]))
 }
 
 func (e *engine) work(ctx context.Context) error {
@@ -255,3 +259,6 @@ func lock(dir string) (unlock func(), err error) {
 	}
 	return func() { _ = l.Unlock() }, err
 }
+
+// Is makes [ErrOtherResults] the cause of the error.
+func (e *otherResults) Is(target error) bool { return target == ErrOtherResults }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // sink receives the progress of batches. The methods that return an error stop the batch with it.
@@ -129,7 +131,7 @@ func (a *advancing) record() error {
 	seeds := a.runner.plan.seeds(a.batch)
 	for i, l := range a.batch.lanes {
 		a.rows = append(a.rows, Row{Entry: l.entry, Run: l.run, Seed: seeds[i], Period: a.done,
-			Regret: Float(regret[i]), Diverged: int(diverged[i]), Digest: digest[i]})
+			Regret: stats.Float(regret[i]), Diverged: int(diverged[i]), Digest: digest[i]})
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
@@ -44,7 +45,7 @@ func TestFileThatChanges(t *testing.T) {
 			_, err := lab.Run(ctx, now, known, o)
 			return err
 		},
-		"study": func() error { _, _, err := lab.ReadStudy(known, one); return err },
+		"study": func() error { _, _, err := analysis.Read(known, one); return err },
 		"worker": func() error {
 			return lab.Worker(ctx, strings.NewReader(""), io.Discard, known, []string{one, "0/1", "1", "1s"})
 		},

@@ -1,10 +1,13 @@
 package lab
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
@@ -100,7 +103,7 @@ func parseSets(sets []string) (keys []string, values map[string][]string, err er
 func eachOnce(key string, values []string) error {
 	for i, v := range values {
 		for _, before := range values[:i] {
-			if compareValues(before, v) == 0 {
+			if CompareValues(before, v) == 0 {
 				return fmt.Errorf("%s=%s: %s and %s are the same value; give it once", key, strings.Join(values, ","),
 					before, v)
 			}
@@ -181,4 +184,31 @@ func (x Experiment) keys(agents []string) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// CompareValues compares two values of one key. Numbers, including numbers written as text, are compared by size and
+// come before other texts.
+func CompareValues(a, b any) int {
+	s, t := fmt.Sprint(a), fmt.Sprint(b)
+	x, errX := strconv.ParseFloat(s, 64)
+	y, errY := strconv.ParseFloat(t, 64)
+	switch {
+	case errX == nil && errY == nil:
+		return cmp.Compare(x, y)
+	case errX == nil:
+		return -1
+	case errY == nil:
+		return 1
+	}
+	return cmp.Compare(s, t)
+}
+
+// SetAll parses texts and assigns them to the keys of a setting. The order of the keys does not matter.
+func SetAll(s *Setting, values map[string]string) error {
+	for _, key := range choicesFirst(s, slices.Sorted(maps.Keys(values))) {
+		if err := Set(s, key, values[key]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -16,7 +16,21 @@ type pair struct {
 }
 
 func (s *pair) Validate(*bandit.Problem) error { return nil }
-func (s *pair) Agent(bandit.Problem) Agent     { return toyAgent{} }
+func (s *pair) Agent(bandit.Problem) Agent     { return nil }
+
+// toy is a setting of one key.
+type toy struct {
+	Arms int `help:"arms"`
+}
+
+func (s *toy) Validate(*bandit.Problem) error { return nil }
+func (s *toy) Agent(bandit.Problem) Agent     { return nil }
+
+// nowhere is a world without settings.
+type nowhere struct{ bandit.World }
+
+func (*nowhere) Validate() error         { return nil }
+func (*nowhere) Problem() bandit.Problem { return bandit.Problem{} }
 
 // A key has its given values, or else the values of the size, or else the values of the experiment, or else its
 // default. The keys of the experiment vary slowest, then the keys of the size, and given keys vary fastest. A key that

@@ -81,3 +81,17 @@ func (x Experiment) markUsual(s Spec) {
 		e.Setting.usual = slices.DeleteFunc(keyNames(e.Setting), func(k string) bool { return slices.Contains(unusual, k) })
 	}
 }
+
+// Unusual lists, as "key=value" sorted by key, the settings of an entry that are neither the defaults of its agent nor
+// the result of a search for the number of periods.
+func (x Experiment) Unusual(e Entry, periods int) (out []string) {
+	own := Values(e.Setting)
+	for _, k := range x.unusual(e, periods) {
+		out = append(out, fmt.Sprintf("%s=%v", k, own[k]))
+	}
+	return out
+}
+
+// Usual returns the keys whose values are the defaults of the agent or the result of a search. [Experiment.Spec] and
+// [ParseSpec] determine them.
+func (s *Setting) Usual() []string { return s.usual }

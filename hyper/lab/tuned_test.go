@@ -8,6 +8,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
@@ -58,7 +59,7 @@ func TestTuned(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []lab.Spec{spec, read} {
-		got := strings.Join(plot.Labels(lab.Curves(lab.Header{Spec: s}, nil)), "; ")
+		got := strings.Join(plot.Labels(analysis.Curves(lab.Header{Spec: s}, nil)), "; ")
 		if want := "linear, actions=40; linear, actions=50"; got != want {
 			t.Errorf("labels %q, want %q", got, want)
 		}
@@ -69,7 +70,7 @@ func TestTuned(t *testing.T) {
 
 	other := must.M1(x.Spec([]string{"linear"}, []string{"actions=40", "step-size=0.25,1"}, lab.Size{Periods: 1,
 		Runs: 1}, 0))
-	if got := strings.Join(plot.Labels(lab.Curves(lab.Header{Spec: other}, nil)), "; "); got !=
+	if got := strings.Join(plot.Labels(analysis.Curves(lab.Header{Spec: other}, nil)), "; "); got !=
 		"linear, step-size=0.25; linear, step-size=1" {
 		t.Errorf("labels %q", got)
 	}

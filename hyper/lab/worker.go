@@ -8,7 +8,6 @@ import (
 	"io"
 	"runtime"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -100,7 +99,7 @@ func work(ctx context.Context, in io.Reader, w *reporter, known map[string]Exper
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
-	if err := OpenShare(h.Backend, args[1]); err != nil {
+	if err := workers.OpenShare(h.Backend, args[1]); err != nil {
 		return err
 	}
 	o := Options{Dir: args[0], Backend: h.Backend, BatchRuns: h.BatchRuns, Chunk: chunk, Every: every}
@@ -116,20 +115,6 @@ func work(ctx context.Context, in io.Reader, w *reporter, known map[string]Exper
 		}
 	}
 	return nil
-}
-
-// OpenShare opens a backend with the k-th of n shares of the cores, for a share "k/n". A process opens a backend only
-// once.
-func OpenShare(name, share string) error {
-	first, second, _ := strings.Cut(share, "/")
-	k, err1 := strconv.Atoi(first)
-	n, err2 := strconv.Atoi(second)
-	if err1 != nil || err2 != nil || k < 0 || n < 1 {
-		return fmt.Errorf("%q is not a share of the cores: want k/n with k from 0 to n-1", share)
-	}
-	var err error
-	onShare(k, n, func() { _, err = backend.Open(name) })
-	return err
 }
 
 // reporter is the sink of a worker process, which advances one batch at a time.

@@ -11,19 +11,28 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // Outcomes returns the lines about the claims of experiments in the table of results/README.md or
 // results/beyond/README.md, sorted by verdict. The verdicts are corrected for all claims of that table. Claims that
 // belong to the paper's ten sentences have no verdict of their own and are left out: see [Answers].
 func Outcomes(experiments ...lab.Experiment) *Table {
+	var claims []study.Claim
+	for _, x := range experiments {
+		claims = append(claims, paper.Claims[x.Name]...)
+	}
+	return outcomes(claims)
+}
+
+// outcomes is [Outcomes] for claims.
+func outcomes(claims []study.Claim) *Table {
 	p := readPage()
 	var lines [][]string // claim, statistic and what the claim says, estimate, size, verdict
-	for _, x := range experiments {
-		for _, c := range x.Claims {
-			if c.Sentence == 0 {
-				lines = append(lines, append([]string{"`" + c.Name + "`: " + c.Text}, p.line(c.Name)...))
-			}
+	for _, c := range claims {
+		if c.Sentence == 0 {
+			lines = append(lines, append([]string{"`" + c.Name + "`: " + c.Text}, p.line(c.Name)...))
 		}
 	}
 	t := NewTable("claim", "statistic, and what the claim says of it", "estimate, 95% interval", "runs × periods", "verdict")
@@ -38,7 +47,7 @@ func Outcomes(experiments ...lab.Experiment) *Table {
 }
 
 // verdicts lists all verdicts in the order of [Outcomes].
-var verdicts = []lab.Verdict{lab.Reproduced, lab.Refuted, lab.Undecided, lab.NotTested}
+var verdicts = []study.Verdict{study.Reproduced, study.Refuted, study.Undecided, study.NotTested}
 
 // Words are a statement of a paper, with the claims that test it.
 type Words struct {
@@ -58,18 +67,18 @@ func Shows(text string, claims ...string) Words { return Words{text, claims, tru
 // are not tested, each with its claims. The verdicts come from the tables that [Outcomes] reads. A statement whose
 // claims have different verdicts is in several lines, each of which says that it is a part.
 func InShort(all ...Words) string {
-	p, of := readPage(), map[string]lab.Verdict{}
+	p, of := readPage(), map[string]study.Verdict{}
 	for _, w := range all {
 		for _, name := range w.Claims {
 			verdict := p.line(name)[3]
-			at := slices.IndexFunc(verdicts, func(v lab.Verdict) bool { return strings.HasPrefix(verdict, string(v)) })
+			at := slices.IndexFunc(verdicts, func(v study.Verdict) bool { return strings.HasPrefix(verdict, string(v)) })
 			if at < 0 {
 				panic(fmt.Errorf("the table of claims has no verdict for the claim %s: %q", name, verdict))
 			}
 			of[name] = verdicts[at]
 		}
 	}
-	with := func(v lab.Verdict) (out []string) {
+	with := func(v study.Verdict) (out []string) {
 		for _, w := range all {
 			if text := w.with(v, of); text != "" {
 				out = append(out, text)
@@ -78,25 +87,25 @@ func InShort(all ...Words) string {
 		return out
 	}
 	var not []string
-	for _, v := range []lab.Verdict{lab.Refuted, lab.Undecided} {
+	for _, v := range []study.Verdict{study.Refuted, study.Undecided} {
 		if some := with(v); len(some) > 0 {
 			not = append(not, "*"+string(v)+"*: "+strings.Join(some, "; "))
 		}
 	}
-	return line("Reproduced", with(lab.Reproduced), "; ") + line("Not reproduced", not, ". ") +
-		line("Not tested", with(lab.NotTested), "; ")
+	return line("Reproduced", with(study.Reproduced), "; ") + line("Not reproduced", not, ". ") +
+		line("Not tested", with(study.NotTested), "; ")
 }
 
 // with returns the statement with the names of its claims that have a verdict, or "" if none has. A statement without
 // claims is not tested.
-func (w Words) with(v lab.Verdict, of map[string]lab.Verdict) string {
+func (w Words) with(v study.Verdict, of map[string]study.Verdict) string {
 	names := slices.DeleteFunc(slices.Clone(w.Claims), func(name string) bool { return of[name] != v })
 	text := w.Text
 	if !w.ours {
 		text = "“" + text + "”"
 	}
 	switch {
-	case len(w.Claims) == 0 && v == lab.NotTested:
+	case len(w.Claims) == 0 && v == study.NotTested:
 		return text
 	case len(names) == 0:
 		return ""

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // Every claim of the paper's experiments that is not part of a sentence is in the table of claims exactly once.
@@ -19,7 +20,7 @@ func TestOutcomes(t *testing.T) {
 	var all []lab.Experiment
 	for _, name := range paper.Order {
 		all = append(all, paper.Known[name])
-		for _, c := range paper.Known[name].Claims {
+		for _, c := range paper.Claims[name] {
 			if c.Sentence == 0 {
 				claims++
 			}
@@ -40,9 +41,9 @@ func TestOutcomesOfATable(t *testing.T) {
 | 'three': third | ratio of regret, between 0.8 and 1.25 | 1 [0.9, 1.1] | 60 × 5 | reproduced |
 `
 	must.M(os.WriteFile("results/README.md", []byte(strings.ReplaceAll(page, "'", "`")), 0o600))
-	x := lab.Experiment{Claims: []lab.Claim{{Name: "one", Text: "first"}, {Name: "two", Text: "second"},
-		{Name: "three", Text: "third"}, {Name: "four", Sentence: 8}}}
-	has(t, Outcomes(x), "\n"+
+	claims := []study.Claim{{Name: "one", Text: "first"}, {Name: "two", Text: "second"},
+		{Name: "three", Text: "third"}, {Name: "four", Sentence: 8}}
+	has(t, outcomes(claims), "\n"+
 		"| `three`: third | ratio of regret, between 0.8 and 1.25 | 1 [0.9, 1.1] | 60 × 5 | **reproduced** |\n"+
 		"| `one`: first | ratio of regret, below 1 | 0.5 [0.3, 0.9] | 24 × 10 | **not tested** at 24 × 100 |\n"+
 		"| `two`: second |  |  | 60 × 5 | **not tested** |\n")

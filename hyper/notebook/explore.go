@@ -18,6 +18,7 @@ import (
 	"github.com/janpfeifer/must"
 	gonum "gonum.org/v1/plot"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
@@ -477,7 +478,7 @@ func (e *explorer) picture(ctx context.Context, set map[string]string, draw func
 	if err != nil {
 		return p, err
 	}
-	curves := lab.Curves(lab.Header{Spec: spec}, rows)
+	curves := analysis.Curves(lab.Header{Spec: spec}, rows)
 	var agents []string
 	for _, entry := range spec.Entries {
 		agents = append(agents, entry.Agent)

@@ -11,6 +11,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -36,9 +37,9 @@ func Frontier(points []paper.FrontierPoint) (panels []*gonum.Plot) {
 		axes := plot.Axes{Title: "Least computation: " + titles[bar], X: "arms K",
 			Y: "operations per period, by the formula", LogX: true, LogY: true, MinX: first, MaxX: last,
 			Beside: true}
-		computation := frontierPanel(axes, some, func(p paper.FrontierPoint) lab.Estimate { return p.Computation })
+		computation := frontierPanel(axes, some, func(p paper.FrontierPoint) stats.Estimate { return p.Computation })
 		axes.Title, axes.Y = "Ensemble over linear: "+titles[bar], "ratio of computation"
-		ratio := frontierPanel(axes, some, func(p paper.FrontierPoint) lab.Estimate { return p.Ratio },
+		ratio := frontierPanel(axes, some, func(p paper.FrontierPoint) stats.Estimate { return p.Ratio },
 			plot.Series{Label: "the paper's 50 and 100", X: []float64{first, last}, Y: []float64{50, 50},
 				Color: plot.Gray, Dashed: true},
 			plot.Series{X: []float64{first, last}, Y: []float64{100, 100}, Color: plot.Gray, Dashed: true})
@@ -48,7 +49,7 @@ func Frontier(points []paper.FrontierPoint) (panels []*gonum.Plot) {
 }
 
 // frontierPanel draws an estimate at the points that have one, with a line for each agent and training method.
-func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(paper.FrontierPoint) lab.Estimate,
+func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(paper.FrontierPoint) stats.Estimate,
 	series ...plot.Series) *gonum.Plot {
 	low, high := edges(points, estimate)
 	agents := paper.Frontier.Order[:2] // without exact Thompson sampling
@@ -76,7 +77,7 @@ func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(p
 
 // edges returns a third of the least and three times the greatest end of the intervals. Open intervals are drawn up to
 // these values.
-func edges(points []paper.FrontierPoint, estimate func(paper.FrontierPoint) lab.Estimate) (low, high float64) {
+func edges(points []paper.FrontierPoint, estimate func(paper.FrontierPoint) stats.Estimate) (low, high float64) {
 	low, high = math.Inf(1), 0
 	for _, p := range points {
 		e := estimate(p)

@@ -7,20 +7,20 @@ import (
 
 	"github.com/janpfeifer/must"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-func estimate(value, lower, upper float64) lab.Estimate {
-	return lab.Estimate{Value: lab.Float(value), Lower: lab.Float(lower), Upper: lab.Float(upper)}
+func estimate(value, lower, upper float64) stats.Estimate {
+	return stats.Estimate{Value: stats.Float(value), Lower: stats.Float(lower), Upper: stats.Float(upper)}
 }
 
 // madeUpFrontier returns points with all special cases: intervals that are open, intervals of a single value, and a
 // point at which no setting performs well.
 func madeUpFrontier() []paper.FrontierPoint {
 	none := estimate(math.NaN(), math.NaN(), math.NaN())
-	point := func(agent, integrate, found string, computation, ratio lab.Estimate) paper.FrontierPoint {
+	point := func(agent, integrate, found string, computation, ratio stats.Estimate) paper.FrontierPoint {
 		return paper.FrontierPoint{Agent: agent, Integrate: integrate, Arms: 10, Bar: paper.PerformsWell,
 			Setting:     []string{"arms=10", "integrate=" + integrate, found},
 			Computation: computation, Average: estimate(0.03, 0.02, 0.031), Runs: 100, Ratio: ratio}

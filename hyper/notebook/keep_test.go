@@ -17,6 +17,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/notebook"
 	"github.com/hypermodels/hypermodels/hyper/notebook/kept"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 func folder(t *testing.T) kept.Folder {
@@ -31,14 +32,14 @@ func TestKeep(t *testing.T) {
 	get := func(inputs ...any) []lab.Row {
 		return must.M1(notebook.Keep("rows", func() ([]lab.Row, error) {
 			times++
-			return []lab.Row{{Seed: 7, Regret: lab.Float(times)}}, nil
+			return []lab.Row{{Seed: 7, Regret: stats.Float(times)}}, nil
 		}, inputs...))
 	}
 	for i, c := range []struct {
 		inputs []any
 		want   int
 	}{{nil, 1}, {nil, 1}, {[]any{"a", 1}, 2}, {[]any{"a", 1}, 2}, {[]any{"a", 2}, 3}} {
-		if rows := get(c.inputs...); times != c.want || rows[0].Seed != 7 || rows[0].Regret != lab.Float(c.want) {
+		if rows := get(c.inputs...); times != c.want || rows[0].Seed != 7 || rows[0].Regret != stats.Float(c.want) {
 			t.Errorf("call %d: computed %d times, got %+v", i, times, rows)
 		}
 	}

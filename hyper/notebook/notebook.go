@@ -17,6 +17,7 @@ import (
 	"github.com/janpfeifer/must"
 	gonum "gonum.org/v1/plot"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/internal/lines"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -34,13 +35,13 @@ func Choose[T any](quick, full T) T {
 	return quick
 }
 
-// Study reads and joins the files of a study, results/PATTERN.jsonl.gz next to the notebook; see [lab.ReadStudy].
+// Study reads and joins the files of a study, results/PATTERN.jsonl.gz next to the notebook; see [analysis.Read].
 func Study(pattern string) (lab.Header, []lab.Row) {
 	pieces := must.M1(filepath.Glob(filepath.Join("results", pattern+".jsonl.gz")))
 	if len(pieces) == 0 {
 		panic(fmt.Errorf("no study results/%s.jsonl.gz here; `hyper run` and `hyper export` make studies", pattern))
 	}
-	return must.M2(lab.ReadStudy(paper.Known, pieces...))
+	return must.M2(analysis.Read(paper.Known, pieces...))
 }
 
 // Held is a study and the folder of its files.

@@ -8,19 +8,21 @@ import (
 
 	"github.com/janpfeifer/must"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // Lines are ordered from cheap to expensive. A time belongs to the same agent and settings. If a time is missing there
 // is no figure of times.
 func TestBudget(t *testing.T) {
-	h, rows := must.M2(lab.ReadStudy(paper.Known, must.M1(filepath.Glob("../../notebooks/results/neural/*.gz"))...))
-	h, rows = paper.Neural.Part(h, rows, "actions=200", "particles=10,100")
-	var measured []lab.Offer
-	for i, o := range must.M1(lab.Offers(h, rows, nil)) {
-		o.Micros = lab.Float(400 + i)
-		var read lab.Offer
+	h, rows := must.M2(analysis.Read(paper.Known, must.M1(filepath.Glob("../../notebooks/results/neural/*.gz"))...))
+	h, rows = analysis.Select(paper.Neural, h, rows, "actions=200", "particles=10,100")
+	var measured []study.Tradeoff
+	for i, o := range must.M1(study.Tradeoffs(h, rows, nil)) {
+		o.Micros = stats.Float(400 + i)
+		var read study.Tradeoff
 		must.M(json.Unmarshal(must.M1(json.Marshal(o)), &read))
 		measured = append(measured, read)
 	}

@@ -16,6 +16,7 @@ import (
 	gonum "gonum.org/v1/plot"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -124,7 +125,7 @@ func (w *Watch) text() string {
 
 // regret draws the mean regret so far.
 func (w *Watch) regret() (*gonum.Plot, error) {
-	return plot.Regret(lab.Curves(w.header, settled(w.rows, w.header.Spec.Periods)), plot.Options{Title: "so far"})
+	return plot.Regret(analysis.Curves(w.header, settled(w.rows, w.header.Spec.Periods)), plot.Options{Title: "so far"})
 }
 
 // settled returns the rows of finished runs, and all rows of entries without finished runs. A run that has just begun

@@ -11,6 +11,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
 
 // Searches returns a table of records of searches, results/tuning/PATTERN.json next to the notebook, for the agents of
@@ -25,7 +26,7 @@ func Searches(h lab.Header, patterns ...string) *Table {
 			panic(fmt.Errorf("no record of a search results/tuning/%s.json here; `hyper tune` makes records", pattern))
 		}
 		for _, file := range files {
-			var record lab.Tuning
+			var record tune.Search
 			must.M(json.Unmarshal(must.M1(os.ReadFile(file)), &record))
 			other, ok := instead(h, record)
 			if !ok {
@@ -41,7 +42,7 @@ func Searches(h lab.Header, patterns ...string) *Table {
 
 // instead returns the study's settings that differ from the winner and from the fixed settings. ok is false if the
 // study lacks the agent.
-func instead(h lab.Header, record lab.Tuning) (least []string, ok bool) {
+func instead(h lab.Header, record tune.Search) (least []string, ok bool) {
 	for _, e := range h.Spec.Entries {
 		if e.Agent != record.Agent {
 			continue

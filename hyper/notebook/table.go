@@ -7,9 +7,11 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // Table is a Markdown table.
@@ -28,7 +30,7 @@ func (t *Table) Row(cells ...any) {
 	texts := make([]string, len(cells))
 	for i, c := range cells {
 		texts[i] = fmt.Sprint(c)
-		if e, ok := c.(lab.Estimate); ok && math.IsNaN(float64(e.Value)) {
+		if e, ok := c.(stats.Estimate); ok && math.IsNaN(float64(e.Value)) {
 			texts[i] = "–"
 		} else if c == nil {
 			texts[i] = ""
@@ -62,12 +64,12 @@ func (t *Table) Show(caption ...string) {
 // ShowMarkdown shows text in Markdown.
 func ShowMarkdown(text string) { display(map[string]any{"text/markdown": text}) }
 
-// Standings returns a table of the results of each entry, as [lab.Compare] computes them, with 95% intervals in
+// Standings returns a table of the results of each entry, as [analysis.Compare] computes them, with 95% intervals in
 // brackets. Names have the settings in which entries differ, the settings in keys, and the number of runs that
 // diverged. Results must be of the paper's experiments.
 func Standings(h lab.Header, rows []lab.Row, keys ...string) *Table {
-	all := must.M1(lab.Compare(h, rows, paper.Known[h.Spec.Experiment].Failure))
-	names := plot.Labels(lab.Curves(h, rows), keys...)
+	all := must.M1(analysis.Compare(h, rows, paper.Known[h.Spec.Experiment].Failure))
+	names := plot.Labels(analysis.Curves(h, rows), keys...)
 	t := NewTable("agent", "periods", "runs", "mean regret", "median", "failed", "mean less that of "+names[0])
 	for i, s := range all {
 		difference := "–"
@@ -84,7 +86,7 @@ func Standings(h lab.Header, rows []lab.Row, keys ...string) *Table {
 func Contents(h lab.Header, rows []lab.Row) *Table {
 	x := paper.Known[h.Spec.Experiment]
 	t := NewTable("agent", "runs", "periods", "settings that are not the defaults")
-	for i, s := range must.M1(lab.Compare(h, rows, x.Failure)) {
+	for i, s := range must.M1(analysis.Compare(h, rows, x.Failure)) {
 		t.Row(s.Agent, s.Runs, s.Period, code(x.Unusual(h.Spec.Entries[i], h.Spec.Periods)))
 	}
 	return t

@@ -7,15 +7,16 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 func TestTable(t *testing.T) {
 	table := NewTable("agent", "$\\sigma$")
 	table.Row("linear", 3)
-	table.Row(nil, lab.Estimate{Value: 2, Lower: 1, Upper: 3})
-	table.Row("ensemble", lab.Estimate{Value: lab.Float(math.NaN())})
+	table.Row(nil, stats.Estimate{Value: 2, Lower: 1, Upper: 3})
+	table.Row("ensemble", stats.Estimate{Value: stats.Float(math.NaN())})
 	table.Rowf("%s | %.2f", "exact", 0.5)
 	want := "| agent | $\\sigma$ |\n|---|---|\n| linear | 3 |\n|  | 2 [1, 3] |\n| ensemble | – |\n| exact | 0.50 |\n"
 	if table.String() != want {
@@ -32,7 +33,7 @@ func TestTable(t *testing.T) {
 func TestTablesOfAStudy(t *testing.T) {
 	t.Chdir("../../notebooks")
 	h, rows := Study("posterior-approximations/best-*")
-	h, rows = paper.PosteriorApproximations.Part(h, rows)
+	h, rows = analysis.Select(paper.PosteriorApproximations, h, rows)
 	has(t, Standings(h, rows), "| linear | 5000 | 60 | 2598 [2179, 3099] | ", "mean less that of linear |")
 	has(t, Contents(h, rows), "| dropout | 60 | 5000 |  |\n")
 	h, rows = Study("ids/n200-*")

@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
@@ -38,11 +38,11 @@ func certified(a *study.Archive) ([]study.Part, error) {
 	for _, c := range all {
 		outside := float64(c.Draws - c.Within)
 		p := distuv.Binomial{N: float64(c.Draws), P: c.Delta}.CDF(outside)
-		if share := lab.Float(outside / float64(c.Draws) / c.Delta); share > worst.Value {
+		if share := stats.Float(outside / float64(c.Draws) / c.Delta); share > worst.Value {
 			worst.Value, worst.Pairs = share, c.Draws
-			tail := (1 - lab.Level) / 2 // Clopper and Pearson 1934
-			worst.Lower = lab.Float(distuv.Beta{Alpha: outside, Beta: float64(c.Within) + 1}.Quantile(tail) / c.Delta)
-			worst.Upper = lab.Float(distuv.Beta{Alpha: outside + 1, Beta: float64(c.Within)}.Quantile(1-tail) / c.Delta)
+			tail := (1 - stats.Level) / 2 // Clopper and Pearson 1934
+			worst.Lower = stats.Float(distuv.Beta{Alpha: outside, Beta: float64(c.Within) + 1}.Quantile(tail) / c.Delta)
+			worst.Upper = stats.Float(distuv.Beta{Alpha: outside + 1, Beta: float64(c.Within)}.Quantile(1-tail) / c.Delta)
 		}
 		worst.For = math.Max(worst.For, p)
 	}

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // recorded is a simulator that keeps all its results as one study.
@@ -15,7 +17,7 @@ type recorded struct {
 	rows []lab.Row
 }
 
-func (r *recorded) simulate(with lab.Simulator) lab.Simulator {
+func (r *recorded) simulate(with study.Simulator) study.Simulator {
 	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
 		h, rows, err := with(agents, sets, size)
 		for _, row := range rows {
@@ -34,7 +36,7 @@ func (r *recorded) simulate(with lab.Simulator) lab.Simulator {
 func TestClaimsWantTheirSize(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
-		for _, claim := range x.Claims {
+		for _, claim := range paper.Claims[name] {
 			with := madeUp(x, 1e-3)
 			if name == "frontier" {
 				with = performing(map[string]int{"linear": 0, "ensemble": 0})
@@ -44,7 +46,7 @@ func TestClaimsWantTheirSize(t *testing.T) {
 				t.Fatalf("%s, claim %s: %v", name, claim.Name, err)
 			}
 			of := func(rows []lab.Row, size lab.Size) error {
-				_, err := claim.Test(lab.FromStudy(x, study.h, rows), size)
+				_, err := claim.Test(analysis.Lookup(x, study.h, rows), size)
 				return err
 			}
 			fewer, more, longer, shorter := claim.Quick, claim.Quick, claim.Quick, claim.Quick
@@ -55,7 +57,7 @@ func TestClaimsWantTheirSize(t *testing.T) {
 			}
 			for what, err := range map[string]error{"fewer runs": of(study.rows, more),
 				"fewer periods": of(study.rows, longer), "more periods": of(study.rows, shorter)} {
-				if !errors.Is(err, lab.ErrNotInStudy) {
+				if !errors.Is(err, analysis.ErrMissing) {
 					t.Errorf("%s, claim %s: by a study of %s: %v", name, claim.Name, what, err)
 				}
 			}
@@ -63,11 +65,11 @@ func TestClaimsWantTheirSize(t *testing.T) {
 			for i := range shifted {
 				shifted[i].Seed += uint64(shifted[i].Entry)
 			}
-			if err := of(shifted, claim.Quick); len(study.h.Spec.Entries) > 1 && !errors.Is(err, lab.ErrNotInStudy) &&
-				!errors.Is(err, lab.ErrNoRows) {
+			if err := of(shifted, claim.Quick); len(study.h.Spec.Entries) > 1 && !errors.Is(err, analysis.ErrMissing) &&
+				!errors.Is(err, analysis.ErrNoRows) {
 				t.Errorf("%s, claim %s: by sides with other seeds: %v", name, claim.Name, err)
 			}
-			if err := of(nil, claim.Quick); !errors.Is(err, lab.ErrNotInStudy) {
+			if err := of(nil, claim.Quick); !errors.Is(err, analysis.ErrMissing) {
 				t.Errorf("%s, claim %s: by a study without rows: %v", name, claim.Name, err)
 			}
 		}

@@ -11,8 +11,11 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // TestCoverage checks that intervals contain the true value in 93 to 97 of 100 cases, on average over the comparisons
@@ -30,7 +33,7 @@ func TestCoverage(t *testing.T) {
 		var ratio, difference, mean float64
 		worst := 1.0
 		for _, p := range populations {
-			whole := must.M1(lab.PairedDifference(p, 0, 1))
+			whole := must.M1(analysis.PairedDifference(p, 0, 1))
 			n := len(p) / 2
 			var covered [3]float64
 			for range samples {
@@ -45,13 +48,13 @@ func TestCoverage(t *testing.T) {
 					}
 					one = append(one, float64(p[at].Regret))
 				}
-				d := must.M1(lab.PairedDifference(sample, 0, 1))
+				d := must.M1(analysis.PairedDifference(sample, 0, 1))
 				for k, c := range []struct {
-					e     lab.Estimate
+					e     stats.Estimate
 					truth float64
 				}{
 					{d.Ratio, float64(whole.Ratio.Value)}, {d.Mean, float64(whole.Mean.Value)},
-					{lab.MeanRegret(one), meanOf(p[:n])},
+					{stats.MeanRegret(one), meanOf(p[:n])},
 				} {
 					if float64(c.e.Lower) <= c.truth && c.truth <= float64(c.e.Upper) {
 						covered[k] += 1.0 / samples
@@ -77,7 +80,7 @@ func TestCoverage(t *testing.T) {
 // reports that, and counts as covered.
 func TestLeastComputationCovers(t *testing.T) {
 	pieces := must.M1(filepath.Glob("../../notebooks/results/frontier/*.gz"))
-	h, rows, err := lab.ReadStudy(paper.Known, pieces...)
+	h, rows, err := analysis.Read(paper.Known, pieces...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +129,7 @@ func TestLeastComputationCovers(t *testing.T) {
 	}
 }
 
-func holds(e lab.Estimate, x float64) bool {
+func holds(e stats.Estimate, x float64) bool {
 	const rounding = 1e-9
 	return float64(e.Lower) <= x*(1+rounding) && x <= float64(e.Upper)*(1+rounding)
 }
@@ -146,7 +149,7 @@ func populationOf(t *testing.T, h lab.Header, rows []lab.Row, agent, way string,
 	p := population{runs: math.MaxInt, target: 0.01 * math.Sqrt(float64(arms)), truth: math.Inf(1)}
 	var all []lab.Row
 	for i, sets := range paper.FrontierSettings(agent, way, arms) {
-		h, rows, err := lab.FromStudy(paper.Frontier, h, rows)([]string{agent}, sets, lab.Size{Periods: periods, Runs: 20})
+		h, rows, err := analysis.Lookup(paper.Frontier, h, rows)([]string{agent}, sets, lab.Size{Periods: periods, Runs: 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +166,7 @@ func populationOf(t *testing.T, h lab.Header, rows []lab.Row, agent, way string,
 		p.entries, p.rows, p.runs = append(p.entries, i), append(p.rows, last), min(p.runs, len(last))
 		all = append(all, last...)
 	}
-	for _, s := range must.M1(lab.Summarize(p.header, all)) {
+	for _, s := range must.M1(analysis.Summarize(p.header, all)) {
 		if float64(*s.Average) < p.target {
 			p.truth = min(p.truth, s.Computation)
 		}
@@ -172,7 +175,7 @@ func populationOf(t *testing.T, h lab.Header, rows []lab.Row, agent, way string,
 }
 
 // least returns the least computation in a sample of the runs.
-func (p population) least(sample []int) (lab.Least, error) {
+func (p population) least(sample []int) (analysis.Least, error) {
 	var rows []lab.Row
 	for seed, at := range sample {
 		for _, setting := range p.rows {
@@ -181,7 +184,7 @@ func (p population) least(sample []int) (lab.Least, error) {
 			rows = append(rows, row)
 		}
 	}
-	return lab.LeastComputation(p.header, rows, p.entries, func(*lab.Setting) float64 { return p.target })
+	return analysis.LeastComputation(p.header, rows, p.entries, func(*lab.Setting) float64 { return p.target })
 }
 
 // comparedRegrets returns, for each claim that compares two agents and has committed results, the last rows of the
@@ -193,7 +196,7 @@ func comparedRegrets(t *testing.T) (all [][]lab.Row) {
 		}
 		x := paper.Known[name]
 		studies := simulators(t, x)
-		for _, claim := range x.Claims {
+		for _, claim := range paper.Claims[name] {
 			for i := range len(studies) * (1 + len(claim.Smaller)) { // first all studies at the full size
 				size := append([]lab.Size{claim.Full}, claim.Smaller...)[i/len(studies)]
 				from := studies[i%len(studies)]
@@ -228,18 +231,18 @@ func comparedRegrets(t *testing.T) (all [][]lab.Row) {
 }
 
 // simulators returns an experiment's committed studies: its folder and the folders within it.
-func simulators(t *testing.T, x lab.Experiment) (all []lab.Simulator) {
+func simulators(t *testing.T, x lab.Experiment) (all []study.Simulator) {
 	root := filepath.Join("../../notebooks/results", x.Name)
 	for _, folder := range append([]string{root}, must.M1(filepath.Glob(filepath.Join(root, "*")))...) {
 		pieces := must.M1(filepath.Glob(filepath.Join(folder, "*.gz")))
 		if len(pieces) == 0 {
 			continue
 		}
-		h, rows, err := lab.ReadStudy(paper.Known, pieces...)
+		h, rows, err := analysis.Read(paper.Known, pieces...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, lab.FromStudy(x, h, rows))
+		all = append(all, analysis.Lookup(x, h, rows))
 	}
 	return all
 }
@@ -266,7 +269,7 @@ func TestOtherClaimsCover(t *testing.T) {
 				for i := range sample {
 					sample[i] = c.seeds[random.IntN(len(c.seeds))]
 				}
-				if f := c.judge(t, sample); holds(lab.Estimate{Lower: f.Lower, Upper: f.Upper}, float64(c.whole.Estimate)) {
+				if f := c.judge(t, sample); holds(stats.Estimate{Lower: f.Lower, Upper: f.Upper}, float64(c.whole.Estimate)) {
 					covered[c.whole.Kind] += 1. / samples
 				}
 			}
@@ -287,8 +290,8 @@ func TestOtherClaimsCover(t *testing.T) {
 
 // resampled is a claim and the committed runs that it compares.
 type resampled struct {
-	claim lab.Claim
-	whole lab.Finding
+	claim study.Claim
+	whole study.Finding
 	sides []side
 	seeds []uint64 // seeds that all sides have
 }
@@ -300,7 +303,7 @@ type side struct {
 }
 
 // judge judges the claim by the runs of some seeds. A seed may occur more than once.
-func (c resampled) judge(t *testing.T, sample []uint64) lab.Finding {
+func (c resampled) judge(t *testing.T, sample []uint64) study.Finding {
 	size, next := c.claim.Full, 0
 	size.Runs = len(sample)
 	f, err := c.claim.Test(func([]string, []string, lab.Size) (h lab.Header, rows []lab.Row, _ error) {
@@ -329,7 +332,7 @@ func otherClaims(t *testing.T) (all []resampled) {
 		}
 		x := paper.Known[name]
 		for _, from := range simulators(t, x) {
-			for _, claim := range x.Claims {
+			for _, claim := range paper.Claims[name] {
 				c := resampled{claim: claim}
 				var err error
 				c.whole, err = claim.Test(func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/study"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -36,7 +37,6 @@ var Frontier = lab.Experiment{
 	Full:    lab.Size{Periods: 10_000, Runs: 100},
 	Failure: Gaussian.Failure,
 	Target:  performsWell,
-	Claims:  frontierClaims(),
 }
 
 // performsWell returns 0.01 sqrt(K), the bound of the average regret of an agent that performs well.
@@ -51,8 +51,8 @@ type Bar string
 const (
 	// PerformsWell is the paper's bar.
 	PerformsWell Bar = "0.01 sqrt(K)"
-	// TwiceExact is twice the regret of exact Thompson sampling (not in the paper). Agents that approximate exact Thompson
-	// sampling can pass it with any number of arms.
+	// TwiceExact is twice the regret of exact Thompson sampling (not in the paper). Agents that approximate exact
+	// Thompson sampling can pass it with any number of arms.
 	TwiceExact Bar = "twice exact"
 )
 
@@ -60,7 +60,7 @@ const (
 var Bars = []Bar{PerformsWell, TwiceExact}
 
 // target returns a function that gives the bound of average regret for a setting with a number of arms.
-func (b Bar) target(simulate lab.Simulator, size lab.Size, arms int) (func(*lab.Setting) float64, error) {
+func (b Bar) target(simulate study.Simulator, size lab.Size, arms int) (func(*lab.Setting) float64, error) {
 	if b == PerformsWell {
 		return performsWell, nil
 	}

@@ -11,7 +11,10 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // frontierSetting is a setting near the frontier of figure 2.
@@ -106,14 +109,14 @@ func FrontierSettings(agent, integrate string, arms int) [][]string {
 // frontierClaims returns the claims about figure 2. The first claims ask whether exact Thompson sampling performs well:
 // if it does not, agents that approximate it hardly can. The others compare the two agents for each number of arms for
 // which both were searched.
-func frontierClaims() (out []lab.Claim) {
+func frontierClaims() (out []study.Claim) {
 	for _, arms := range []int{100, 300, 1000} {
-		out = append(out, lab.Claim{
+		out = append(out, study.Claim{
 			Name: fmt.Sprintf("exact-%d", arms),
 			Text: fmt.Sprintf("exact Thompson sampling, which both agents approximate, performs well, K = %d arms (ours)",
 				arms),
 			Quick: performQuick, Full: performFull,
-			Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+			Test: func(simulate study.Simulator, size lab.Size) (study.Finding, error) {
 				return exactAgainstTarget(simulate, size, arms)
 			},
 		})
@@ -139,7 +142,7 @@ func frontierClaims() (out []lab.Claim) {
 var performQuick, performFull = lab.Size{Periods: 10_000, Runs: 20}, lab.Size{Periods: 10_000, Runs: 100}
 
 // exactAgainstTarget judges whether exact Thompson sampling performs well.
-func exactAgainstTarget(simulate lab.Simulator, size lab.Size, arms int) (lab.Finding, error) {
+func exactAgainstTarget(simulate study.Simulator, size lab.Size, arms int) (study.Finding, error) {
 	return againstTarget(simulate, size, "exact", fmt.Sprintf("arms=%d", arms))
 }
 
@@ -153,36 +156,36 @@ func (f family) String() string { return fmt.Sprintf("%s (%s)", f.agent, f.integ
 
 // leastComputation returns the claim that the least computation of a diagonal linear hypermodel, divided by the least
 // computation of an ensemble, is below a bound. Both are trained by the paper's algorithm.
-func leastComputation(name, text string, bound float64, bar Bar, arms int) lab.Claim {
+func leastComputation(name, text string, bound float64, bar Bar, arms int) study.Claim {
 	a, b := family{"linear", "sampled", arms}, family{"ensemble", "sampled", arms}
-	return lab.Claim{Name: name, Text: text, Quick: performQuick, Full: performFull,
-		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
-			var found [2]lab.Least
+	return study.Claim{Name: name, Text: text, Quick: performQuick, Full: performFull,
+		Test: func(simulate study.Simulator, size lab.Size) (study.Finding, error) {
+			var found [2]analysis.Least
 			var none NonePasses
 			for i, f := range []family{a, b} {
 				var err error
 				found[i], err = LeastOf(simulate, size, bar, f.agent, f.integrate, f.arms)
-				if errors.Is(err, lab.ErrNoneBelow) {
+				if errors.Is(err, analysis.ErrNoneBelow) {
 					none.Agents, none.cause = append(none.Agents, f.agent), errors.Join(none.cause, err)
 				} else if err != nil {
-					return lab.Finding{}, err
+					return study.Finding{}, err
 				}
 			}
 			if none.cause != nil {
-				return lab.Finding{}, none
+				return study.Finding{}, none
 			}
 			least, other := found[0], found[1]
 			ratio, p, err := least.Over(other, bound)
 			statistic := fmt.Sprintf("least computation of %v, %.3g, over that of %v, %.3g", a,
 				float64(least.Computation.Value), b, float64(other.Computation.Value))
-			f := lab.Below(statistic, ratio, bound, size.Periods, least.Runs)
-			f.Kind, f.Discrete, f.P = "ratio of computation", true, lab.Float(p)
+			f := study.JudgeBelow(statistic, ratio, bound, size.Periods, least.Runs)
+			f.Kind, f.Discrete, f.P = "ratio of computation", true, stats.Float(p)
 			return f, err
 		}}
 }
 
 // NonePasses is the error of a claim that compares the least computation of two agents, if one or both have no setting
-// that certainly performs well. It wraps [lab.ErrNoneBelow].
+// that certainly performs well. It wraps [analysis.ErrNoneBelow].
 type NonePasses struct {
 	Agents []string
 	cause  error
@@ -197,29 +200,29 @@ func (n NonePasses) Unwrap() error { return n.cause }
 var ErrNotSearched = errors.New("there are no searched settings near the frontier")
 
 // LeastOf simulates an agent's FrontierSettings, and returns the least computation among those below a bar. The error
-// wraps ErrNotSearched if there are no settings, and lab.ErrNoneBelow if no setting is below the bar.
-func LeastOf(simulate lab.Simulator, size lab.Size, bar Bar, agent, integrate string, arms int) (lab.Least, error) {
-	var sides []lab.Side
+// wraps ErrNotSearched if there are no settings, and analysis.ErrNoneBelow if no setting is below the bar.
+func LeastOf(simulate study.Simulator, size lab.Size, bar Bar, agent, integrate string, arms int) (analysis.Least, error) {
+	var sides []study.Side
 	for _, sets := range FrontierSettings(agent, integrate, arms) {
-		sides = append(sides, lab.NewSide(agent, sets...))
+		sides = append(sides, study.NewSide(agent, sets...))
 	}
 	if sides == nil {
-		return lab.Least{}, fmt.Errorf("%w: %s, %s, %d arms", ErrNotSearched, agent, integrate, arms)
+		return analysis.Least{}, fmt.Errorf("%w: %s, %s, %d arms", ErrNotSearched, agent, integrate, arms)
 	}
 	target, err := bar.target(simulate, size, arms)
 	if err != nil {
-		return lab.Least{}, err
+		return analysis.Least{}, err
 	}
-	h, rows, err := lab.Together(simulate, size, sides...)
+	h, rows, err := study.SimulateSides(simulate, size, sides...)
 	if err != nil {
-		return lab.Least{}, err
+		return analysis.Least{}, err
 	}
 	all := make([]int, len(h.Spec.Entries))
 	for i := range all {
 		all[i] = i
 	}
-	least, err := lab.LeastComputation(h, rows, all, target)
-	if enough := size.Enough(least.Runs); err == nil || errors.Is(err, lab.ErrNoneBelow) && enough != nil {
+	least, err := analysis.LeastComputation(h, rows, all, target)
+	if enough := study.EnoughRuns(size, least.Runs); err == nil || errors.Is(err, analysis.ErrNoneBelow) && enough != nil {
 		err = enough
 	}
 	return least, err

@@ -7,8 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/hypermodels/hypermodels/hyper/study"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -21,12 +24,12 @@ type FrontierPoint struct {
 	Bar       Bar    `json:"bar"` // the bar that the average regret is below
 	// Setting has the setting with the least computation, as "key=value" texts. It is nil if no setting is below the
 	// bar.
-	Setting     []string     `json:"setting"`
-	Computation lab.Estimate `json:"computation"`    // of a period, by the paper's formula
-	Average     lab.Estimate `json:"average_regret"` // average regret per period
-	Runs        int          `json:"runs"`
+	Setting     []string       `json:"setting"`
+	Computation stats.Estimate `json:"computation"`    // of a period, by the paper's formula
+	Average     stats.Estimate `json:"average_regret"` // average regret per period
+	Runs        int            `json:"runs"`
 	// Ratio is an ensemble's computation divided by that of the linear hypermodel with the same training method.
-	Ratio lab.Estimate `json:"ratio"`
+	Ratio stats.Estimate `json:"ratio"`
 }
 
 // Found returns the searched part of the setting: all keys except the number of arms and the training method.
@@ -35,10 +38,10 @@ func (p FrontierPoint) Found() string { return strings.Join(p.Setting[min(2, len
 // FrontierTime is a point with the measured time of a period, as `hyper bench frontier` prints it.
 type FrontierTime struct {
 	FrontierPoint
-	Micros      float64   `json:"microseconds"`       // for one period of one run, on one core
-	MicrosRatio lab.Float `json:"microseconds_ratio"` // ensemble's time / linear hypermodel's, as in Ratio
-	Backend     string    `json:"backend"`
-	CPU         string    `json:"cpu"`
+	Micros      float64     `json:"microseconds"`       // for one period of one run, on one core
+	MicrosRatio stats.Float `json:"microseconds_ratio"` // ensemble's time / linear hypermodel's, as in Ratio
+	Backend     string      `json:"backend"`
+	CPU         string      `json:"cpu"`
 }
 
 // FrontierOf returns the points of figure 2 in a study, by bar, from fewer to more arms. A point needs all
@@ -46,7 +49,7 @@ type FrontierTime struct {
 // judged as claims judge them, see LeastOf.
 func FrontierOf(h lab.Header, rows []lab.Row) (all []FrontierPoint, err error) {
 	for _, bar := range Bars {
-		points, err := frontierBelow(bar, lab.FromStudy(Frontier, h, rows))
+		points, err := frontierBelow(bar, analysis.Lookup(Frontier, h, rows))
 		if err != nil {
 			return nil, err
 		}
@@ -56,18 +59,18 @@ func FrontierOf(h lab.Header, rows []lab.Row) (all []FrontierPoint, err error) {
 }
 
 // frontierBelow returns the points of FrontierOf for one bar.
-func frontierBelow(bar Bar, simulate lab.Simulator) (points []FrontierPoint, err error) {
-	nan := lab.Float(math.NaN())
-	nothing := lab.Estimate{Value: nan, Lower: nan, Upper: nan}
-	found := map[family]lab.Least{}
+func frontierBelow(bar Bar, simulate study.Simulator) (points []FrontierPoint, err error) {
+	nan := stats.Float(math.NaN())
+	nothing := stats.Estimate{Value: nan, Lower: nan, Upper: nan}
+	found := map[family]analysis.Least{}
 	for _, f := range families() {
 		least, err := LeastOf(simulate, Frontier.Full, bar, f.agent, f.integrate, f.arms)
-		if errors.Is(err, lab.ErrNotInStudy) {
+		if errors.Is(err, analysis.ErrMissing) {
 			continue
 		}
 		p := FrontierPoint{Agent: f.agent, Integrate: f.integrate, Arms: f.arms, Bar: bar, Computation: nothing,
 			Average: nothing, Runs: least.Runs, Ratio: nothing}
-		if errors.Is(err, lab.ErrNoneBelow) {
+		if errors.Is(err, analysis.ErrNoneBelow) {
 			points = append(points, p)
 			continue
 		}
@@ -91,20 +94,20 @@ func frontierBelow(bar Bar, simulate lab.Simulator) (points []FrontierPoint, err
 // The comparison is not in the paper.
 type FrontierLimit struct {
 	Arms   int
-	Target float64      // 0.01 sqrt(K), the bound of regret per period for performing well
-	Least  float64      // lower bound of the mean regret of every agent, see bandit.Gaussian.LeastRegret
-	Exact  lab.Estimate // regret of exact Thompson sampling, which both agents approximate
-	Runs   int          // number of runs of exact Thompson sampling
+	Target float64        // 0.01 sqrt(K), the bound of regret per period for performing well
+	Least  float64        // lower bound of the mean regret of every agent, see bandit.Gaussian.LeastRegret
+	Exact  stats.Estimate // regret of exact Thompson sampling, which both agents approximate
+	Runs   int            // number of runs of exact Thompson sampling
 }
 
 // FrontierLimits returns a limit for each of the paper's numbers of arms for which the study contains exact Thompson
 // sampling.
 func FrontierLimits(h lab.Header, rows []lab.Row) ([]FrontierLimit, error) {
-	simulate := lab.FromStudy(Frontier, h, rows)
+	simulate := analysis.Lookup(Frontier, h, rows)
 	var out []FrontierLimit
 	for _, arms := range frontierArms {
 		f, err := exactAgainstTarget(simulate, Frontier.Full, arms)
-		if errors.Is(err, lab.ErrNotInStudy) {
+		if errors.Is(err, analysis.ErrMissing) {
 			continue
 		}
 		if err != nil {
@@ -114,7 +117,7 @@ func FrontierLimits(h lab.Header, rows []lab.Row) ([]FrontierLimit, error) {
 		world.Arms = arms
 		least := world.LeastRegret(Frontier.Full.Periods) / float64(Frontier.Full.Periods)
 		out = append(out, FrontierLimit{arms, f.Bound, least,
-			lab.Estimate{Value: f.Estimate, Lower: f.Lower, Upper: f.Upper}, f.Runs})
+			stats.Estimate{Value: f.Estimate, Lower: f.Lower, Upper: f.Upper}, f.Runs})
 	}
 	return out, nil
 }

@@ -8,13 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // performing returns a simulator with artificial regrets. from has the number of the first setting of each agent,
 // counted over the calls, whose regret is half the target. The regret of earlier settings is twice the target.
-func performing(from map[string]int) lab.Simulator {
+func performing(from map[string]int) study.Simulator {
 	calls := map[string]int{}
 	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
 		spec, err := paper.Frontier.Spec(agents, sets, size, 0)
@@ -30,7 +33,7 @@ func performing(from map[string]int) lab.Simulator {
 		var rows []lab.Row
 		for run := range size.Runs {
 			rows = append(rows, lab.Row{Run: run, Seed: uint64(run), Period: size.Periods,
-				Regret: lab.Float(factor * target * (1 + 0.01*float64(run%7)))})
+				Regret: stats.Float(factor * target * (1 + 0.01*float64(run%7)))})
 		}
 		return lab.Header{Spec: spec}, rows, nil
 	}
@@ -39,9 +42,9 @@ func performing(from map[string]int) lab.Simulator {
 // Each claim about the frontier compares the least computation of settings that perform well, and reports if no setting
 // does. The claims about exact Thompson sampling compare its regret to the target.
 func TestFrontierClaims(t *testing.T) {
-	for _, c := range paper.Frontier.Claims {
+	for _, c := range paper.Claims[paper.Frontier.Name] {
 		if strings.HasPrefix(c.Name, "exact") {
-			for from, want := range []lab.Verdict{lab.Reproduced, lab.Refuted} {
+			for from, want := range []study.Verdict{study.Reproduced, study.Refuted} {
 				if f, err := c.Test(performing(map[string]int{"exact": from}), c.Quick); err != nil ||
 					f.Verdict != want {
 					t.Errorf("%s: %v (error %v), want %s", c.Name, f, err, want)
@@ -61,7 +64,7 @@ func TestFrontierClaims(t *testing.T) {
 			t.Errorf("%s: %v (error %v) without the cheapest linear setting, want more than %v", c.Name, dear, err, f.Estimate)
 		}
 		if _, err := c.Test(performing(map[string]int{"linear": 0, "ensemble": 99}), c.Quick); !errors.Is(err,
-			lab.ErrNoneBelow) {
+			analysis.ErrNoneBelow) {
 			t.Errorf("%s: error %v when no ensemble performs well, want ErrNoneBelow", c.Name, err)
 		}
 		var none paper.NonePasses
@@ -138,7 +141,7 @@ func TestFrontierOf(t *testing.T) {
 		}
 	}
 	want := ensemble.Computation.Value / linear.Computation.Value
-	if ensemble.Ratio != (lab.Estimate{Value: want, Lower: want, Upper: want}) ||
+	if ensemble.Ratio != (stats.Estimate{Value: want, Lower: want, Upper: want}) ||
 		!math.IsNaN(float64(linear.Ratio.Value)) {
 		t.Errorf("ratios %v and %v, want %v without doubt for the ensemble alone", ensemble.Ratio, linear.Ratio, want)
 	}
@@ -151,7 +154,7 @@ func TestFrontierOf(t *testing.T) {
 // The second bar is twice the regret of exact Thompson sampling. Settings with 1.1 times that regret are below the bar,
 // and settings with more than twice are not, whatever the paper's target is.
 func TestTwiceExact(t *testing.T) {
-	for factor, want := range map[lab.Float]error{1.1: nil, 2.2: lab.ErrNoneBelow} {
+	for factor, want := range map[stats.Float]error{1.1: nil, 2.2: analysis.ErrNoneBelow} {
 		simulate := func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
 			h, rows, err := performing(map[string]int{"exact": 99})(agents, sets, size) // slightly more than twice the target
 			for i := range rows {
@@ -165,7 +168,7 @@ func TestTwiceExact(t *testing.T) {
 		if !errors.Is(err, want) || err == nil && least.Entry != 0 {
 			t.Errorf("%v times the regret of exact Thompson sampling: %v, error %v", factor, least, err)
 		}
-		if _, err := paper.LeastOf(simulate, paper.Frontier.Full, paper.PerformsWell, "linear", "sampled", 10); !errors.Is(err, lab.ErrNoneBelow) {
+		if _, err := paper.LeastOf(simulate, paper.Frontier.Full, paper.PerformsWell, "linear", "sampled", 10); !errors.Is(err, analysis.ErrNoneBelow) {
 			t.Errorf("the paper's target: error %v", err)
 		}
 	}
@@ -184,7 +187,7 @@ func TestFrontierLimits(t *testing.T) {
 	}
 	l := limits[0]
 	if target := 0.01 * math.Sqrt(300); l.Arms != 300 || math.Abs(l.Target-target) > 1e-12 || l.Runs != 100 ||
-		!(l.Exact.Value > 0.5*lab.Float(target) && l.Exact.Upper < 0.6*lab.Float(target)) {
+		!(l.Exact.Value > 0.5*stats.Float(target) && l.Exact.Upper < 0.6*stats.Float(target)) {
 		t.Errorf("%+v", l)
 	}
 	if l.Least < 0.11 || l.Least > 0.12 { // 255 of the arms are tried on average; each costs 1.5 E[M_300] = 4.3

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -119,7 +120,7 @@ func record(t *testing.T, path string, lines []golden) {
 		}
 		text = append(append(text, line...), '\n')
 	}
-	if err := lab.WriteFile(path, text); err != nil {
+	if err := saved.WriteFile(path, text); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d Specs recorded in %s", len(lines), path)

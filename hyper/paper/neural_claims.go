@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // Sizes of the tests on the neural bandit, see notebooks/results/PROTOCOL.md.
@@ -17,21 +19,21 @@ var (
 )
 
 // less returns the claim that the mean regret of a is below bound times the mean regret of b.
-func less(name, text string, bound float64, a, b lab.Side) lab.Claim {
+func less(name, text string, bound float64, a, b study.Side) study.Claim {
 	return comparison{A: a, B: b, Below: bound}.claim(name, text, neuralFullTest)
 }
 
 // comparison is a comparison of two agents on the neural bandit.
-type comparison lab.Comparison
+type comparison study.Comparison
 
 // claim returns the claim that the comparison holds, with a full size.
-func (c comparison) claim(name, text string, full lab.Size) lab.Claim {
-	return lab.Claim{Name: name, Text: text, Quick: neuralQuickTest, Full: full, Test: lab.Comparison(c).Judge}
+func (c comparison) claim(name, text string, full lab.Size) study.Claim {
+	return study.Claim{Name: name, Text: text, Quick: neuralQuickTest, Full: full, Test: study.Comparison(c).Judge}
 }
 
 // in returns an agent on the neural bandit with a number of actions.
-func in(actions int, agent string, sets ...string) lab.Side {
-	return lab.NewSide(agent, append([]string{fmt.Sprintf("actions=%d", actions)}, sets...)...)
+func in(actions int, agent string, sets ...string) study.Side {
+	return study.NewSide(agent, append([]string{fmt.Sprintf("actions=%d", actions)}, sets...)...)
 }
 
 func particles(n int) string { return fmt.Sprintf("particles=%d", n) }
@@ -39,7 +41,7 @@ func particles(n int) string { return fmt.Sprintf("particles=%d", n) }
 var ensembleSizes = []int{10, 30, 100, 300}
 
 // ofSentence returns a claim as part of one of the ten sentences.
-func ofSentence(number int, c lab.Claim) lab.Claim {
+func ofSentence(number int, c study.Claim) study.Claim {
 	c.Sentence = number
 	return c
 }
@@ -47,14 +49,14 @@ func ofSentence(number int, c lab.Claim) lab.Claim {
 // neuralClaims returns claims about section 4.2 in addition to the sentences on it. The sentences compare agents with
 // equal training: see belowEnsembles, comparable and gapGrowing. The agents here have the settings of the first
 // protocol.
-func neuralClaims() []lab.Claim {
+func neuralClaims() []study.Claim {
 	const less0 = "with 1000 actions and without perturbations %s has less regret than with perturbations of scale 1 " +
 		"(section 4.2)"
-	late := func(name, text string, actions int, a, b lab.Side) lab.Claim {
+	late := func(name, text string, actions int, a, b study.Side) study.Claim {
 		return comparison{A: a, B: b, Below: 1, Late: true}.claim("long-run-"+name, fmt.Sprintf(
 			"with %d actions %s in the long run (ours: late regret)", actions, text), longTest)
 	}
-	return []lab.Claim{
+	return []study.Claim{
 		less("linear-below-independent-1000",
 			"with 1000 actions the linear hypermodel has less regret than independent arms (section 4.2)", 1,
 			in(1000, "linear"), in(1000, "independent")),
@@ -75,8 +77,8 @@ func neuralClaims() []lab.Claim {
 }
 
 // additivePriorClaims returns the claims of appendix B.
-func additivePriorClaims() []lab.Claim {
-	var out []lab.Claim
+func additivePriorClaims() []study.Claim {
+	var out []study.Claim
 	for _, actions := range []int{200, 1000} {
 		for _, n := range ensembleSizes {
 			name := fmt.Sprintf("prior-helps-%d", n)
@@ -102,12 +104,12 @@ var byAdam1000 = append(strings.Fields(winners["linear-1000"]), "clip=0", "sched
 const bySGD, byAdam = ", trained by plain SGD", ", trained by Adam"
 
 // noiseClaims returns the claims of appendix C about perturbations.
-func noiseClaims() []lab.Claim {
-	at := func(noise, perturbation int, more ...string) lab.Side {
+func noiseClaims() []study.Claim {
+	at := func(noise, perturbation int, more ...string) study.Side {
 		world := []string{fmt.Sprintf("noise=%d", noise), fmt.Sprintf("perturbation=%d", perturbation)}
-		return lab.NewSide("linear", append(world, more...)...)
+		return study.NewSide("linear", append(world, more...)...)
 	}
-	var out []lab.Claim
+	var out []study.Claim
 	for _, noise := range []int{0, 1} {
 		for _, scale := range []int{1, 2} {
 			name := fmt.Sprintf("no-perturbation-%d", noise)
@@ -137,26 +139,26 @@ func noiseClaims() []lab.Claim {
 
 // moreNoiseClaim returns the claim that perturbations are more useful with more noise: the difference a - b, with large
 // noise, is below the difference c - d, with small noise.
-func moreNoiseClaim(a, b, c, d lab.Side) lab.Claim {
-	return lab.Claim{Name: "perturbation-noise",
+func moreNoiseClaim(a, b, c, d study.Side) study.Claim {
+	return study.Claim{Name: "perturbation-noise",
 		Text: "200 actions: what perturbations of scale 1 add to the regret is less " +
 			"with noise 2 than with noise 1 (appendix C: needed as the noise grows)", Quick: neuralQuickTest,
 		Full: neuralFullTest,
-		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+		Test: func(simulate study.Simulator, size lab.Size) (study.Finding, error) {
 			return contrast(simulate, size, a, b, c, d)
 		}}
 }
 
 // priorClaims returns the claims of appendix C about misspecified priors, trained by Adam and by the paper's own
 // algorithm.
-func priorClaims() (out []lab.Claim) {
+func priorClaims() (out []study.Claim) {
 	for _, by := range []struct {
 		name, text string
 		sets       []string
 		sentence   int
 	}{{"", byAdam, nil, 0}, {"-sgd", bySGD, paperSGD, 9}} {
 		of := func(name, text string, a, b string) {
-			at := func(m string) lab.Side { return lab.NewSide("linear", append(by.sets, "prior-multiplier="+m)...) }
+			at := func(m string) study.Side { return study.NewSide("linear", append(by.sets, "prior-multiplier="+m)...) }
 			out = append(out, ofSentence(by.sentence, comparison{A: at(a), B: at(b), Below: 1}.claim(name+by.name,
 				fmt.Sprintf("200 actions%s: %s", by.text, text), longTest)))
 		}
@@ -171,9 +173,9 @@ func priorClaims() (out []lab.Claim) {
 }
 
 // dimensionClaims returns the claims of appendix C about the index dimension.
-func dimensionClaims() []lab.Claim {
-	at := func(m int) lab.Side { return lab.NewSide("linear", fmt.Sprintf("index-dim=%d", m)) }
-	return []lab.Claim{
+func dimensionClaims() []study.Claim {
+	at := func(m int) study.Side { return study.NewSide("linear", fmt.Sprintf("index-dim=%d", m)) }
+	return []study.Claim{
 		ofSentence(9, comparison{A: at(10), B: at(1), Below: 1}.claim("dimension-helps",
 			"200 actions: index dimension 10 for each layer gives less regret than 1 (appendix C)", dimensionTest)),
 		ofSentence(9, comparison{A: at(5), B: at(10), Above: 1 / 1.25, Below: 1.25}.claim("dimension-flat",
@@ -182,17 +184,17 @@ func dimensionClaims() []lab.Claim {
 }
 
 // approximationClaims returns the claims of appendices D and E.
-func approximationClaims() []lab.Claim {
+func approximationClaims() []study.Claim {
 	const fourIndices = "200 actions, 4 indices a step (ours): "
-	of := func(agent string, sets ...string) lab.Side { return lab.NewSide(agent, sets...) }
-	claim := func(name, text string, bound float64, a, b lab.Side) lab.Claim {
+	of := func(agent string, sets ...string) study.Side { return study.NewSide(agent, sets...) }
+	claim := func(name, text string, bound float64, a, b study.Side) study.Claim {
 		return comparison{A: a, B: b, Below: bound}.claim(name, fourIndices+text, neuralFullTest)
 	}
 	alike := comparison{A: of("diagonal", "perturbation=1"), B: of("diagonal", "perturbation=0"), Above: 1 / 1.25,
 		Below: 1.25}
 	const keeps = "dropout that keeps half of the units has at most 1.25 times the regret of one that keeps %s " +
 		"(appendix E: a half works well; the bound is ours)"
-	return []lab.Claim{
+	return []study.Claim{
 		ofSentence(10, claim("diagonal-below-bbb", "a diagonal hypermodel, B diagonal, has less regret trained by perturbed "+
 			"SGD than by Bayes by Backprop (appendix D: slightly)", 1, of("diagonal"), of("bbb"))),
 		claim("linear-below-diagonal", "the linear hypermodel has less regret than the diagonal one, B diagonal (appendix "+
@@ -221,18 +223,18 @@ func approximationClaims() []lab.Claim {
 }
 
 // contrast judges whether (a - b) - (c - d) < 0 for mean cumulative regrets, paired by seed.
-func contrast(simulate lab.Simulator, size lab.Size, a, b, c, d lab.Side) (lab.Finding, error) {
-	_, rows, err := lab.Together(simulate, size, a, b, c, d)
+func contrast(simulate study.Simulator, size lab.Size, a, b, c, d study.Side) (study.Finding, error) {
+	_, rows, err := study.SimulateSides(simulate, size, a, b, c, d)
 	if err != nil {
-		return lab.Finding{}, err
+		return study.Finding{}, err
 	}
-	gap, err := lab.PairedContrast(rows, 0, 1, 2, 3)
+	gap, err := analysis.PairedContrast(rows, 0, 1, 2, 3)
 	if err != nil {
-		return lab.Finding{}, err
+		return study.Finding{}, err
 	}
 	statistic := fmt.Sprintf("(%s less %s) %v less the same %v, at period %d", a.Agent, b.Agent, a.Sets, c.Sets,
 		gap.Period)
-	f := lab.Below(statistic, gap.Mean, 0, gap.Period, gap.Pairs)
+	f := study.JudgeBelow(statistic, gap.Mean, 0, gap.Period, gap.Pairs)
 	f.Kind, f.Diverged, f.Share = "difference of gaps", gap.Diverged, &gap.Share
-	return f, size.Enough(f.Runs)
+	return f, study.EnoughRuns(size, f.Runs)
 }

@@ -33,7 +33,6 @@ var Neural = lab.Experiment{
 	Quick:   lab.Size{Periods: 300, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,
-	Claims:  neuralClaims(),
 }
 
 // AdditivePrior is appendix B: ensembles with and without an additive prior.
@@ -50,7 +49,6 @@ var AdditivePrior = lab.Experiment{
 	Quick:   lab.Size{Periods: 200, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,
-	Claims:  additivePriorClaims(),
 }
 
 // linearAlone has the only agent of the sensitivity analyses.
@@ -70,7 +68,6 @@ var NoiseSensitivity = lab.Experiment{
 	Quick:   lab.Size{Periods: 300, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,
-	Claims:  noiseClaims(),
 }
 
 // PriorSensitivity is appendix C, on prior networks whose parameters have the wrong variance.
@@ -87,7 +84,6 @@ var PriorSensitivity = lab.Experiment{
 	Quick:   lab.Size{Periods: 300, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,
-	Claims:  priorClaims(),
 }
 
 // IndexDimension is appendix C, on the index dimension of each layer. The paper averages over 500 seeds.
@@ -104,7 +100,6 @@ var IndexDimension = lab.Experiment{
 	Quick:   lab.Size{Periods: 300, Runs: 8},
 	Full:    lab.Size{Periods: 100_000, Runs: 500},
 	Failure: neuralFailure,
-	Claims:  dimensionClaims(),
 }
 
 // PosteriorApproximations is appendices D and E: other approximations of the posterior, with about the same number of
@@ -127,5 +122,4 @@ var PosteriorApproximations = lab.Experiment{
 	Quick:   lab.Size{Periods: 200, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,
-	Claims:  approximationClaims(),
 }

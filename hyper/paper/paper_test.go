@@ -8,9 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // setting returns the default setting of an agent.
@@ -72,7 +75,7 @@ func TestEveryAgentRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range lab.Curves(h, rows) {
+		for _, c := range analysis.Curves(h, rows) {
 			if c.Diverged > 0 || c.Runs != 2 || c.Mean[len(c.Mean)-1] <= 0 {
 				t.Errorf("%s, %s: %d runs, %d diverged, regret %v", name, c.Agent, c.Runs, c.Diverged, c.Mean)
 			}
@@ -157,20 +160,20 @@ func TestClaimsJudge(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
 		var names []string
-		for _, claim := range x.Claims {
+		for _, claim := range paper.Claims[name] {
 			names = append(names, claim.Name)
 			if name == "frontier" { // see TestFrontierClaims: its claims compare computation, not regret
 				continue
 			}
 			// The first agent does far better, far worse, or equally well. Claims of similar regret want the last.
-			for factor, want := range map[float64]lab.Verdict{1e-3: lab.Reproduced, 1e3: lab.Refuted, 1: lab.Reproduced} {
+			for factor, want := range map[float64]study.Verdict{1e-3: study.Reproduced, 1e3: study.Refuted, 1: study.Reproduced} {
 				f, err := claim.Test(madeUp(x, factor), claim.Quick)
 				if err != nil {
 					t.Fatalf("%s, claim %s: %v", name, claim.Name, err)
 				}
 				alike := f.Above != nil
 				if alike && factor != 1 {
-					want = lab.Refuted
+					want = study.Refuted
 				}
 				if f.Verdict != want && (alike || factor != 1) {
 					t.Errorf("%s, claim %s: %s at factor %v, want %s", name, claim.Name, f.Verdict, factor, want)
@@ -178,7 +181,7 @@ func TestClaimsJudge(t *testing.T) {
 			}
 		}
 		slices.Sort(names)
-		if len(slices.Compact(names)) != len(x.Claims) || len(names) == 0 {
+		if len(slices.Compact(names)) != len(paper.Claims[name]) || len(names) == 0 {
 			t.Errorf("%s: two claims share a name, or there is none", name)
 		}
 	}
@@ -186,7 +189,7 @@ func TestClaimsJudge(t *testing.T) {
 
 // madeUp returns a simulator with artificial regrets of about 100 at the last period: multiplied by factor in the first
 // call, unchanged in later calls.
-func madeUp(x lab.Experiment, factor float64) lab.Simulator {
+func madeUp(x lab.Experiment, factor float64) study.Simulator {
 	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
 		spec, err := x.Spec(agents, sets, size, 0)
 		if err != nil {
@@ -195,7 +198,7 @@ func madeUp(x lab.Experiment, factor float64) lab.Simulator {
 		var rows []lab.Row
 		for run := range size.Runs {
 			regret := factor * (100 + float64(run%7))
-			rows = append(rows, lab.Row{Run: run, Seed: uint64(run), Period: size.Periods, Regret: lab.Float(regret)})
+			rows = append(rows, lab.Row{Run: run, Seed: uint64(run), Period: size.Periods, Regret: stats.Float(regret)})
 		}
 		factor = 1
 		return lab.Header{Spec: spec}, rows, nil
@@ -220,7 +223,7 @@ func TestPoliciesInALoop(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range lab.Curves(h, rows) {
+		for _, c := range analysis.Curves(h, rows) {
 			regrets[i] = append(regrets[i], math.Round(float64(c.Mean[len(c.Mean)-1])*1e3))
 		}
 	}

@@ -14,16 +14,17 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 // searches returns the records of the protocol's searches in a folder, by name. The folder "equal" has first searches,
 // and second searches "NAME-2"; the folder "best" has searches that judge by 100,000 periods.
-func searches(t *testing.T, folder string) map[string]lab.Tuning {
+func searches(t *testing.T, folder string) map[string]tune.Search {
 	t.Helper()
-	out := map[string]lab.Tuning{}
+	out := map[string]tune.Search{}
 	for _, file := range must.M1(filepath.Glob("../../notebooks/results/tuning/" + folder + "/*.json")) {
-		var record lab.Tuning
+		var record tune.Search
 		if err := json.Unmarshal(must.M1(os.ReadFile(file)), &record); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -65,7 +66,7 @@ func TestSearchesHaveEqualBudgets(t *testing.T) {
 	}
 }
 
-func checkRound(t *testing.T, name string, r lab.Rung) {
+func checkRound(t *testing.T, name string, r tune.Rung) {
 	t.Helper()
 	if r.Size.Runs < 16 {
 		t.Errorf("%s: a round of %d runs", name, r.Size.Runs)
@@ -102,7 +103,7 @@ func TestDefaultsAreTheWinners(t *testing.T) {
 }
 
 // checkDefaults compares an agent's defaults, in experiments with a number of periods, to the winner of a record.
-func checkDefaults(t *testing.T, name string, record lab.Tuning, periods int, experiments ...lab.Experiment) {
+func checkDefaults(t *testing.T, name string, record tune.Search, periods int, experiments ...lab.Experiment) {
 	t.Helper()
 	plain := paper.Known[record.Experiment]
 	plain.Tuned = nil

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
@@ -89,22 +91,22 @@ func lessComputation(a *study.Archive) ([]study.Part, error) {
 	const bound = 1. / 50
 	size := lab.Size{Periods: 10_000, Runs: 400}
 	p := study.Part{Text: "computation of the linear hypermodel over an ensemble's, 100 arms", Claim: study.Below(bound),
-		Value: lab.Float(math.NaN()), For: 1, Against: 1, Pairs: size.Runs, Periods: size.Periods}
+		Value: stats.Float(math.NaN()), For: 1, Against: 1, Pairs: size.Runs, Periods: size.Periods}
 	h, rows, err := a.Study("frontier/k100")
 	if err != nil || rows == nil {
 		p.Missing = "frontier/k100 has no runs"
 		return []study.Part{p}, err
 	}
-	var least [2]lab.Least
+	var least [2]analysis.Least
 	sure := true
 	for i, agent := range []string{"linear", "ensemble"} {
-		least[i], err = LeastOf(lab.FromStudy(Frontier, h, rows), size, PerformsWell, agent, "sampled", 100)
-		if sure = sure && err == nil; err != nil && !errors.Is(err, lab.ErrNoneBelow) {
+		least[i], err = LeastOf(analysis.Lookup(Frontier, h, rows), size, PerformsWell, agent, "sampled", 100)
+		if sure = sure && err == nil; err != nil && !errors.Is(err, analysis.ErrNoneBelow) {
 			return nil, err
 		}
 	}
 	lower, upper := least[0].Bounds(least[1])
-	p.Lower, p.Upper = lab.Float(lower), lab.Float(upper)
+	p.Lower, p.Upper = stats.Float(lower), stats.Float(upper)
 	if !sure {
 		p.Decide = fmt.Sprintf("an ensemble that surely performs well: about %.0f runs", least[1].RunsToPass())
 		return []study.Part{p}, nil

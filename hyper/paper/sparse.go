@@ -36,7 +36,6 @@ var IDS = lab.Experiment{
 	Quick:   lab.Size{Periods: 200, Runs: 20, Sets: quickIDS},
 	Full:    lab.Size{Periods: 1000, Runs: 500, Sets: fullIDS},
 	Failure: 0.1,
-	Claims:  sparseClaims(),
 }
 
 // Settings of the two sizes. Five SGD steps, the default, suffice for N = 50. At N = 200 they would double the regret

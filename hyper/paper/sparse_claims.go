@@ -2,37 +2,38 @@ package paper
 
 import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // sparseClaims returns the claims of section 5.
-func sparseClaims() []lab.Claim {
+func sparseClaims() []study.Claim {
 	quick, full := lab.Size{Periods: 200, Runs: 40, Sets: quickIDS}, lab.Size{Periods: 400, Runs: 500, Sets: fullIDS}
-	compare := func(name, text string, bound float64, a, b lab.Side) lab.Claim {
-		return lab.Claim{Name: name, Text: text, Quick: quick, Full: full,
-			Test: lab.Comparison{A: a, B: b, Below: bound}.Judge}
+	compare := func(name, text string, bound float64, a, b study.Side) study.Claim {
+		return study.Claim{Name: name, Text: text, Quick: quick, Full: full,
+			Test: study.Comparison{A: a, B: b, Below: bound}.Judge}
 	}
 	printed := []string{"noise-factor=100"}
-	return []lab.Claim{
+	return []study.Claim{
 		compare("ids-halves",
 			"with little noise, which the agents know, IDS has at most half of Thompson sampling's regret (section 5: dramatic; "+
 				"the bound and the noise are ours)",
-			0.5, lab.NewSide("ids"), lab.NewSide("thompson")),
-		compare("exact-ids-halves", "the same with the exact posterior (ours)", 0.5, lab.NewSide("exact-ids"),
-			lab.NewSide("exact-thompson")),
+			0.5, study.NewSide("ids"), study.NewSide("thompson")),
+		compare("exact-ids-halves", "the same with the exact posterior (ours)", 0.5, study.NewSide("exact-ids"),
+			study.NewSide("exact-thompson")),
 		compare("ids-as-printed",
 			"as printed, with noise of variance 1 taken for 0.01, IDS has less regret than Thompson sampling (section 5)", 1,
-			lab.NewSide("ids", printed...), lab.NewSide("thompson", printed...)),
+			study.NewSide("ids", printed...), study.NewSide("thompson", printed...)),
 		ofSentence(6, compare("ids-as-printed-halves", "as printed, IDS has at most half of Thompson sampling's regret "+
-			"(section 5: dramatic; the bound is ours)", 0.5, lab.NewSide("ids", printed...),
-			lab.NewSide("thompson", printed...))),
+			"(section 5: dramatic; the bound is ours)", 0.5, study.NewSide("ids", printed...),
+			study.NewSide("thompson", printed...))),
 		compare("exact-ids-as-printed", "the same with the posterior that is exact for a variance of 0.01 (ours)", 1,
-			lab.NewSide("exact-ids", printed...), lab.NewSide("exact-thompson", printed...)),
+			study.NewSide("exact-ids", printed...), study.NewSide("exact-thompson", printed...)),
 		compare("ids-noise-known", "with noise of variance 1 that the agents know, IDS has less regret than Thompson "+
-			"sampling (ours)", 1, lab.NewSide("ids", "noise-variance=1"), lab.NewSide("thompson", "noise-variance=1")),
+			"sampling (ours)", 1, study.NewSide("ids", "noise-variance=1"), study.NewSide("thompson", "noise-variance=1")),
 		compare("ids-near-exact",
 			"what training costs: with the trained hypermodel IDS has at most four times the regret of that with the exact "+
-				"posterior (ours)", 4, lab.NewSide("ids"), lab.NewSide("exact-ids")),
-		compare("thompson-near-exact", "the same of Thompson sampling (ours)", 4, lab.NewSide("thompson"),
-			lab.NewSide("exact-thompson")),
+				"posterior (ours)", 4, study.NewSide("ids"), study.NewSide("exact-ids")),
+		compare("thompson-near-exact", "the same of Thompson sampling (ours)", 4, study.NewSide("thompson"),
+			study.NewSide("exact-thompson")),
 	}
 }

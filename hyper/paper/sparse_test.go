@@ -8,6 +8,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // Settings of exploration are checked like all others: an impossible value gives one error, for every agent that has
@@ -107,7 +108,7 @@ func TestEveryPolicyRuns(t *testing.T) {
 	size := lab.Size{Periods: 12, Runs: 3}
 	check := func(x lab.Experiment, agents []string, policy string, sets ...string) (digests map[string]string) {
 		spec := tiny(t, x, agents, size, append(sets, "policy="+policy)...)
-		regret, rows := map[string]lab.Float{}, 0
+		regret, rows := map[string]stats.Float{}, 0
 		digests = map[string]string{}
 		for _, r := range simulate(t, spec) {
 			agent := spec.Entries[r.Entry].Agent

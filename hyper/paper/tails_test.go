@@ -12,6 +12,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -99,7 +100,7 @@ func pairsOfAgents(t *testing.T) (all []pair) {
 		if len(pieces) == 0 {
 			continue
 		}
-		h, rows, err := lab.ReadStudy(paper.Known, pieces...)
+		h, rows, err := analysis.Read(paper.Known, pieces...)
 		if err != nil {
 			t.Fatal(err)
 		}

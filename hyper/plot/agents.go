@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 )
 
 // agentStyle is the style of an agent's lines: a colour, and an index of dashes.
@@ -78,7 +78,7 @@ func Styled(agents ...string) []Series {
 
 // styled is like Styled for curves. Curves of one agent are ordered by the numbers in which their settings differ.
 // Usual settings have the same shade in all figures, see usual.
-func styled(curves []lab.Curve) []Series {
+func styled(curves []analysis.Curve) []Series {
 	agents, ranks := make([]string, len(curves)), make([]int, len(curves))
 	keys := slices.Sorted(maps.Keys(differing(curves)))
 	for i, c := range curves {
@@ -114,7 +114,7 @@ var usual = []struct {
 
 // byUse returns the index of a curve's value among the usual values. It uses the first key for which all curves of the
 // agent have different usual values.
-func byUse(curves []lab.Curve, i int) (place int, ok bool) {
+func byUse(curves []analysis.Curve, i int) (place int, ok bool) {
 	for _, u := range usual {
 		seen, fits := map[int]bool{-1: true}, true
 		for _, c := range curves {

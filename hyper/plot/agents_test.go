@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -60,31 +60,31 @@ func TestStyled(t *testing.T) {
 
 // A setting of an agent has the same style, whatever the order of a study's files is.
 func TestShadesFollowSettings(t *testing.T) {
-	ensemble := func(n int) lab.Curve { return named("ensemble", "particles", n) }
-	one := styled([]lab.Curve{named("linear"), ensemble(10), ensemble(30), ensemble(100)})
-	two := styled([]lab.Curve{ensemble(100), ensemble(10), named("linear"), ensemble(300), ensemble(30)})
+	ensemble := func(n int) analysis.Curve { return named("ensemble", "particles", n) }
+	one := styled([]analysis.Curve{named("linear"), ensemble(10), ensemble(30), ensemble(100)})
+	two := styled([]analysis.Curve{ensemble(100), ensemble(10), named("linear"), ensemble(300), ensemble(30)})
 	for i, j := range map[int]int{0: 2, 1: 1, 2: 4, 3: 0} {
 		if one[i].Color != two[j].Color {
 			t.Errorf("series %d is %v, and %v in another figure", i, one[i].Color, two[j].Color)
 		}
 	}
-	three := styled([]lab.Curve{ensemble(300), ensemble(100), named("linear")})
+	three := styled([]analysis.Curve{ensemble(300), ensemble(100), named("linear")})
 	if three[0].Color != two[3].Color || three[1].Color != two[0].Color {
 		t.Error("ensembles of 100 and 300 have other shades without those of 10 and 30")
 	}
-	if alone := styled([]lab.Curve{named("linear"), ensemble(30)}); alone[1].Color != one[2].Color {
+	if alone := styled([]analysis.Curve{named("linear"), ensemble(30)}); alone[1].Color != one[2].Color {
 		t.Error("an ensemble of 30 has another shade without other sizes")
 	}
-	policy := func(name string) lab.Curve { return named("linear", "policy", name) }
-	some := styled([]lab.Curve{policy("thompson"), policy("ids"), policy("greedy")})
-	other := styled([]lab.Curve{policy("greedy"), policy("thompson")})
+	policy := func(name string) analysis.Curve { return named("linear", "policy", name) }
+	some := styled([]analysis.Curve{policy("thompson"), policy("ids"), policy("greedy")})
+	other := styled([]analysis.Curve{policy("greedy"), policy("thompson")})
 	if some[0].Color != Palette[0] || some[0].Color != other[1].Color || some[2].Color != other[0].Color {
 		t.Error("policies have another shade in another figure")
 	}
-	if e := styled([]lab.Curve{named("egreedy", "policy", "egreedy")}); e[0].Color != Palette[2] {
+	if e := styled([]analysis.Curve{named("egreedy", "policy", "egreedy")}); e[0].Color != Palette[2] {
 		t.Error("an agent whose policy is always the same has not its own colour")
 	}
-	prior := styled([]lab.Curve{named("ensemble", "additive-prior", "yes"), named("ensemble", "additive-prior", "no")})
+	prior := styled([]analysis.Curve{named("ensemble", "additive-prior", "yes"), named("ensemble", "additive-prior", "no")})
 	if prior[0].Color != Palette[1] {
 		t.Error("settings that are texts change the order")
 	}

@@ -11,14 +11,14 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // Estimates holds estimates of one kind, one for each name of a figure.
 type Estimates struct {
 	Label  string
-	Values []lab.Estimate // NaN is not drawn
-	Color  color.NRGBA    // zero means the palette's next colour
+	Values []stats.Estimate // NaN is not drawn
+	Color  color.NRGBA      // zero means the palette's next colour
 }
 
 // Points draws estimates with their intervals above their names. Each kind has its own colour, and is shifted a little
@@ -60,9 +60,9 @@ type errorPoints struct {
 	plotter.YErrors
 }
 
-func (e *errorPoints) add(x float64, of lab.Estimate) {
+func (e *errorPoints) add(x float64, of stats.Estimate) {
 	v := float64(of.Value)
-	length := func(to lab.Float) float64 {
+	length := func(to stats.Float) float64 {
 		if d := math.Abs(float64(to) - v); !math.IsNaN(d) && !math.IsInf(d, 0) {
 			return d
 		}

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 )
 
 // Labels returns names of curves for a legend, in the order of the curves. A name has the agent, the settings that
 // differ between the agent's curves, as in "ensemble, particles=10", and the settings in always. Settings are sorted by
-// key. A setting that differs between curves of another agent is included, too, unless it is usual, see [lab.Curve].
-// Settings that differ only between agents are left out, because the agent's name represents them; so are settings that
-// searches found for all curves of an agent. If runs diverged, the name ends with their number.
-func Labels(curves []lab.Curve, always ...string) []string {
+// key. A setting that differs between curves of another agent is included, too, unless it is usual, see
+// [analysis.Curve]. Settings that differ only between agents are left out, because the agent's name represents them; so
+// are settings that searches found for all curves of an agent. If runs diverged, the name ends with their number.
+func Labels(curves []analysis.Curve, always ...string) []string {
 	differ := differences(curves)
 	out := make([]string, len(curves))
 	for i, c := range curves {
@@ -45,7 +45,7 @@ func settings(all map[string]any, shown map[string]bool) (out []string) {
 type place struct{ agent, key string }
 
 // differing returns the keys that differ between two curves of any one agent.
-func differing(curves []lab.Curve) map[string]bool {
+func differing(curves []analysis.Curve) map[string]bool {
 	keys := map[string]bool{}
 	for at := range differences(curves) {
 		keys[at.key] = true
@@ -54,7 +54,7 @@ func differing(curves []lab.Curve) map[string]bool {
 }
 
 // differences returns the keys whose values differ between two curves of an agent, unless all these values are usual.
-func differences(curves []lab.Curve) map[place]bool {
+func differences(curves []analysis.Curve) map[place]bool {
 	first, chosen := map[place]any{}, map[place]bool{}
 	differ := map[place]bool{}
 	for _, c := range curves {

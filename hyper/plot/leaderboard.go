@@ -7,7 +7,7 @@ import (
 
 	gonum "gonum.org/v1/plot"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
@@ -23,7 +23,7 @@ func Leaderboard(title, baseline string, lines []testbed.Line) (*gonum.Plot, err
 		kinds[l.Tau] = &Estimates{Label: fmt.Sprintf("τ = %d", l.Tau)}
 	}
 	for tau, kind := range kinds {
-		kind.Values = slices.Repeat([]lab.Estimate{lab.NoEstimate()}, len(agents))
+		kind.Values = slices.Repeat([]stats.Estimate{stats.NoEstimate()}, len(agents))
 		for _, l := range lines {
 			if l.Tau == tau {
 				kind.Values[slices.Index(agents, l.Agent)] = l.Ratio

@@ -13,25 +13,25 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // places has the colours of offers.
 var places = []struct {
-	lab.Place
+	study.Place
 	color.NRGBA
-}{{lab.OnFrontier, Palette[0]}, {lab.OpenPlace, Gray}, {lab.OffIt, Palette[1]}}
+}{{study.OnFrontier, Palette[0]}, {study.Unplaced, Gray}, {study.OffFrontier, Palette[1]}}
 
 // Offers draws the costs of agents, one of their two costs, against their regrets on logarithmic axes, each with its
 // name and the 95% interval of its mean regret. The colour shows the offer's position relative to the frontier. An
 // offer without cost, or without an interval of its regret, cannot be drawn on these axes and is left out. Offers
 // returns an error if the numbers of names and offers differ, and the errors of Lines.
-func Offers(axes Axes, offers []lab.Offer, cost func(lab.Offer) (float64, lab.Place), names []string) (*gonum.Plot,
+func Offers(axes Axes, offers []study.Tradeoff, cost func(study.Tradeoff) (float64, study.Place), names []string) (*gonum.Plot,
 	error) {
 	if len(names) != len(offers) {
 		return nil, fmt.Errorf("%d names for %d offers: give one for each", len(names), len(offers))
 	}
-	costs, stands := make([]float64, len(offers)), make([]lab.Place, len(offers))
+	costs, stands := make([]float64, len(offers)), make([]study.Place, len(offers))
 	for i, o := range offers {
 		costs[i], stands[i] = cost(o)
 	}

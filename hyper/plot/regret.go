@@ -6,7 +6,7 @@ import (
 
 	gonum "gonum.org/v1/plot"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 )
 
 // Options are the options of Regret. The zero value draws cumulative regret with 95% intervals of its mean.
@@ -23,7 +23,7 @@ type Options struct {
 // has the number of runs that diverged. Curves without a point only appear in the legend. Agents have the colours of
 // [Styled]. Labels are at the ends of the curves if these reach the last period. Regret returns an error if there is no
 // point at all.
-func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
+func Regret(curves []analysis.Curve, opts Options) (*gonum.Plot, error) {
 	labels, err := regretLabels(curves, opts)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
 
 // regretLabels returns the labels of the options, with the number of runs that diverged. If the options have no labels,
 // it returns the result of Labels.
-func regretLabels(curves []lab.Curve, opts Options) ([]string, error) {
+func regretLabels(curves []analysis.Curve, opts Options) ([]string, error) {
 	if opts.Labels == nil {
 		return Labels(curves), nil
 	}
@@ -78,7 +78,7 @@ func regretAxes(opts Options) (Axes, []corner) {
 }
 
 // regret sets the data of a curve. Regret is not negative, and no bound of a band is drawn below zero.
-func (s *Series) regret(c lab.Curve, opts Options) error {
+func (s *Series) regret(c analysis.Curve, opts Options) error {
 	n := len(c.Periods)
 	for _, y := range [][]float64{c.Mean, c.MeanLower, c.MeanUpper, c.Median, c.Lower, c.Upper} {
 		if len(y) != n {

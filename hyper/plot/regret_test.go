@@ -16,12 +16,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
 // power returns a curve with regret scale t^0.4 and an interval of a tenth of that on both sides.
-func power(agent string, scale float64, runs int) lab.Curve {
-	c := lab.Curve{Agent: agent, Runs: runs, Periods: lab.Schedule(1000)}
+func power(agent string, scale float64, runs int) analysis.Curve {
+	c := analysis.Curve{Agent: agent, Runs: runs, Periods: lab.Schedule(1000)}
 	for _, t := range c.Periods {
 		m := scale * math.Pow(float64(t), 0.4)
 		half := 0.1 * m
@@ -60,7 +61,7 @@ func count(img image.Image, c color.Color) (n int) {
 	return n
 }
 
-func mustRegret(t *testing.T, opts Options, curves ...lab.Curve) *gonum.Plot {
+func mustRegret(t *testing.T, opts Options, curves ...analysis.Curve) *gonum.Plot {
 	t.Helper()
 	p, err := Regret(curves, opts)
 	if err != nil {
@@ -144,17 +145,17 @@ func TestRegretErrors(t *testing.T) {
 	short := power("a", 1, 5)
 	short.Mean = short.Mean[1:]
 	for name, c := range map[string]struct {
-		curves  []lab.Curve
+		curves  []analysis.Curve
 		opts    Options
 		nothing bool
 	}{
 		"no curves":             {nil, Options{}, true},
 		"no curves, a target":   {nil, Options{Average: true, Target: 1}, true},
-		"a curve without rows":  {[]lab.Curve{{Agent: "a"}}, Options{}, true},
-		"NaN only":              {[]lab.Curve{void}, Options{}, true},
-		"nothing on a log axis": {[]lab.Curve{negative}, Options{Average: true}, true},
-		"values missing":        {[]lab.Curve{short}, Options{}, false},
-		"labels missing":        {[]lab.Curve{power("a", 1, 5)}, Options{Labels: []string{"x", "y"}}, false},
+		"a curve without rows":  {[]analysis.Curve{{Agent: "a"}}, Options{}, true},
+		"NaN only":              {[]analysis.Curve{void}, Options{}, true},
+		"nothing on a log axis": {[]analysis.Curve{negative}, Options{Average: true}, true},
+		"values missing":        {[]analysis.Curve{short}, Options{}, false},
+		"labels missing":        {[]analysis.Curve{power("a", 1, 5)}, Options{Labels: []string{"x", "y"}}, false},
 	} {
 		_, err := Regret(c.curves, c.opts)
 		if err == nil || errors.Is(err, errNothing) != c.nothing {
@@ -166,7 +167,7 @@ func TestRegretErrors(t *testing.T) {
 func TestRegretNamesCurvesWithoutPoints(t *testing.T) {
 	void := power("lost", math.NaN(), 0)
 	void.Runs, void.Diverged = 4, 4
-	text, err := svg(mustRegret(t, Options{}, void, power("exact", 2, 10), lab.Curve{Agent: "absent"}), 16, 10)
+	text, err := svg(mustRegret(t, Options{}, void, power("exact", 2, 10), analysis.Curve{Agent: "absent"}), 16, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,12 +204,12 @@ func TestRegretBandsEndAtZero(t *testing.T) {
 }
 
 func ExampleRegret() {
-	curve := lab.Curve{
+	curve := analysis.Curve{
 		Agent: "exact", Periods: []int{1, 10, 100}, Mean: []float64{1, 4, 9}, MeanLower: []float64{0.8, 3.5,
 			8}, MeanUpper: []float64{1.2, 4.6, 10},
 		Median: []float64{1, 4, 8}, Lower: []float64{0, 3, 6}, Upper: []float64{2, 6, 11}, Runs: 20,
 	}
-	p, err := Regret([]lab.Curve{curve}, Options{Title: "Gaussian bandit"})
+	p, err := Regret([]analysis.Curve{curve}, Options{Title: "Gaussian bandit"})
 	if err != nil {
 		panic(err)
 	}

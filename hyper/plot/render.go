@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
 // Size of a figure of [Save] in centimetres, and the resolution of its PNG in dots per inch.
@@ -116,10 +116,10 @@ func Save(p *gonum.Plot, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := lab.WriteFile(path+".png", pixels); err != nil {
+	if err := saved.WriteFile(path+".png", pixels); err != nil {
 		return err
 	}
-	return lab.WriteFile(path+".svg", vectors)
+	return saved.WriteFile(path+".svg", vectors)
 }
 
 // drawOn draws the plot with a margin that keeps texts off the edges.

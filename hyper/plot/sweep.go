@@ -6,14 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // Sweep returns a statistic of standings as a function of a numeric setting: a line with its intervals for each agent
 // and combination of other settings, in the order of their first standings. Labels name the differences between the
 // lines, and have the number of runs that diverged. Agents have the colours of [Styled]. Sweep returns an error if a
 // value of the setting is not a number.
-func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Estimate) ([]Series, error) {
+func Sweep(all []analysis.Standing, key string, statistic func(analysis.Standing) stats.Estimate) ([]Series, error) {
 	names := others(all, key)
 	at := make([]float64, len(all))
 	order := make([]int, len(all))
@@ -29,12 +30,12 @@ func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Esti
 			cmp.Compare(at[a], at[b]))
 	})
 	var out []Series
-	var first []lab.Curve // the first standing of each line
+	var first []analysis.Curve // the first standing of each line
 	var runs, diverged int
 	for i, n := range order {
 		if i == 0 || names[n] != names[order[i-1]] {
 			out = append(out, Series{})
-			first = append(first, lab.Curve{Agent: all[n].Agent, Settings: all[n].Settings})
+			first = append(first, analysis.Curve{Agent: all[n].Agent, Settings: all[n].Settings})
 			runs, diverged = 0, 0
 		}
 		runs, diverged = runs+all[n].Runs, diverged+all[n].Diverged
@@ -61,11 +62,11 @@ func numberOf(setting any) (value float64, ok bool) {
 }
 
 // others returns a name for each standing: its agent, if there are several, and the settings that differ, except one.
-func others(all []lab.Standing, but string) []string {
-	curves := make([]lab.Curve, len(all))
+func others(all []analysis.Standing, but string) []string {
+	curves := make([]analysis.Curve, len(all))
 	agents := map[string]bool{}
 	for i, s := range all {
-		curves[i] = lab.Curve{Agent: s.Agent, Settings: s.Settings}
+		curves[i] = analysis.Curve{Agent: s.Agent, Settings: s.Settings}
 		agents[s.Agent] = true
 	}
 	shown := differing(curves)

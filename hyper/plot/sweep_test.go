@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
 func TestSweep(t *testing.T) {
-	at := func(agent string, noise float64, n int, mean lab.Float) lab.Standing {
-		return lab.Standing{Agent: agent, Settings: map[string]any{"noise": noise, "n": n, "same": 1},
-			Mean: lab.Estimate{Value: mean, Lower: mean - 1, Upper: mean + 1}}
+	at := func(agent string, noise float64, n int, mean stats.Float) analysis.Standing {
+		return analysis.Standing{Agent: agent, Settings: map[string]any{"noise": noise, "n": n, "same": 1},
+			Mean: stats.Estimate{Value: mean, Lower: mean - 1, Upper: mean + 1}}
 	}
-	mean := func(s lab.Standing) lab.Estimate { return s.Mean }
-	all := []lab.Standing{at("b", 2, 10, 5), at("a", 1, 10, 6), at("b", 2, 3, 7), at("a", 0.5, 3, 8)}
+	mean := func(s analysis.Standing) stats.Estimate { return s.Mean }
+	all := []analysis.Standing{at("b", 2, 10, 5), at("a", 1, 10, 6), at("b", 2, 3, 7), at("a", 0.5, 3, 8)}
 	got, err := Sweep(all, "n", mean)
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +42,7 @@ func TestSweep(t *testing.T) {
 // Without any ratio there is no figure.
 func TestLeaderboard(t *testing.T) {
 	line := func(agent string, tau int) testbed.Line {
-		return testbed.Line{Agent: agent, Tau: tau, Ratio: lab.Estimate{Value: 0.5, Lower: 0.4, Upper: 0.6}}
+		return testbed.Line{Agent: agent, Tau: tau, Ratio: stats.Estimate{Value: 0.5, Lower: 0.4, Upper: 0.6}}
 	}
 	lines := []testbed.Line{line("epinet", 1), line("epinet", 10), line("mlp", 10)}
 	p, err := Leaderboard("", "mlp", lines)

@@ -102,3 +102,17 @@ func ExampleHolm() {
 	fmt.Println(stats.Holm([]float64{0.01, 0.04, 0.03}))
 	// Output: [0.03 0.06 0.06]
 }
+
+// Equal numbers share the mean of their ranks.
+func ExampleRankCorrelation() {
+	fmt.Printf("%.3f\n", stats.RankCorrelation([]float64{1, 2, 3, 4}, []float64{20, 10, 40, 30}))
+	fmt.Printf("%.3f\n", stats.RankCorrelation([]float64{3, 1, 3}, []float64{5, 4, 6}))
+	// Output:
+	// 0.600
+	// 0.866
+}
+
+func ExampleRatioOfRegrets() {
+	fmt.Println(stats.RatioOfRegrets([]float64{10, 12, 9, 11, 10, 13}, []float64{30, 25, 41, 28, 33, 36}))
+	// Output: 0.3368 [0.204, 0.556]
+}

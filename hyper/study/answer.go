@@ -23,10 +23,7 @@ type Sentence struct {
 	Parts func(*Archive) ([]Part, error)
 }
 
-// Verdict is the answer to a sentence.
-type Verdict string
-
-// The possible answers.
+// The possible verdicts on a sentence.
 const (
 	Holds       Verdict = "holds"
 	DoesNotHold Verdict = "does not hold"

@@ -1,9 +1,14 @@
-// Package study answers questions from results in a folder, such as notebooks/results. A [Sentence] states a claim and
-// the runs that it compares. [Answer] reports for several sentences together whether each holds, does not hold, or is
-// open.
+// Package study answers questions from results: it judges claims, and finds which sentences of a paper hold.
 //
 //	archive := study.NewArchive("notebooks/results", paper.Known)
 //	answers, err := study.Answer(archive, paper.Sentences)
+//	...
+//	fmt.Print(study.Table(answers))
+//
+// A [Claim] is a statement about the number that a [Simulator] gives, such as the ratio of the regrets of two agents.
+// Its test makes a [Finding]: an estimate with an interval, and a [Verdict]. A [Sentence] states several comparisons
+// that must all be true. [Answer] reports for several sentences together whether each holds, does not hold, or is open.
+// An [Archive] is a folder of results. [Tradeoffs] shows which agents have the least regret at their cost.
 package study
 
 import (
@@ -14,6 +19,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -48,7 +54,7 @@ func (a *Archive) Study(folder string) (lab.Header, []lab.Row, error) {
 	if err != nil || len(pieces) == 0 {
 		return lab.Header{}, nil, err
 	}
-	h, rows, err := lab.ReadStudy(a.known, pieces...)
+	h, rows, err := analysis.Read(a.known, pieces...)
 	if err == nil {
 		a.studies[folder] = results{h, rows}
 	}

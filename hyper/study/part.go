@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
@@ -37,9 +36,9 @@ func (r Range) String() string {
 type Part struct {
 	Text  string // the comparison in words
 	Claim Range  // the claimed range of the number
-	// Value is the number, and Lower and Upper are the ends of its interval at [lab.Level]. They are NaN if there is no
-	// number.
-	Value, Lower, Upper lab.Float
+	// Value is the number, and Lower and Upper are the ends of its interval at [stats.Level]. They are NaN if there is
+	// no number.
+	Value, Lower, Upper stats.Float
 	// For and Against are one-sided p-values. For is small if the number lies in the claimed range, and Against is
 	// small if the number lies outside it.
 	For, Against float64
@@ -54,30 +53,30 @@ type Part struct {
 // Ratio compares the mean regrets of two agents, paired by seed.
 func (a *Archive) Ratio(text string, claim Range, x, y Source) (Part, error) {
 	part := Part{Text: text, Claim: claim, Periods: x.Periods}
-	return part.fill(a, func(runs []Runs, seeds []uint64) (stats.Paired, lab.Estimate) {
+	return part.fill(a, func(runs []Runs, seeds []uint64) (stats.Paired, stats.Estimate) {
 		part.Diverged = [2]int{runs[0].Diverged, runs[1].Diverged}
 		one, other := regrets(runs[0], seeds), regrets(runs[1], seeds)
-		return stats.Ratio(one, other), lab.RatioOfRegrets(one, other)
+		return stats.Ratio(one, other), stats.RatioOfRegrets(one, other)
 	}, x, y)
 }
 
 // Gap compares differences between four agents: it returns the mean of (x - y) - (u - v), paired by seed.
 func (a *Archive) Gap(text string, claim Range, x, y, u, v Source) (Part, error) {
 	part := Part{Text: text, Claim: claim, Periods: x.Periods}
-	return part.fill(a, func(runs []Runs, seeds []uint64) (stats.Paired, lab.Estimate) {
+	return part.fill(a, func(runs []Runs, seeds []uint64) (stats.Paired, stats.Estimate) {
 		part.Diverged = [2]int{runs[0].Diverged + runs[2].Diverged, runs[1].Diverged + runs[3].Diverged}
 		difference := make([]float64, len(seeds))
 		for i, s := range seeds {
 			difference[i] = runs[0].Regret[s] - runs[1].Regret[s] - (runs[2].Regret[s] - runs[3].Regret[s])
 		}
-		part.Scale = float64(lab.MeanRegret(regrets(runs[0], seeds)).Value)
-		return stats.Mean(difference), lab.MeanDifference(difference)
+		part.Scale = float64(stats.MeanRegret(regrets(runs[0], seeds)).Value)
+		return stats.Mean(difference), stats.MeanDifference(difference)
 	}, x, y, u, v)
 }
 
 // fill sets the evidence from the runs of some sources, over the seeds that all sources have.
-func (p *Part) fill(a *Archive, statistic func([]Runs, []uint64) (stats.Paired, lab.Estimate), sources ...Source) (Part, error) {
-	nan := lab.Float(math.NaN())
+func (p *Part) fill(a *Archive, statistic func([]Runs, []uint64) (stats.Paired, stats.Estimate), sources ...Source) (Part, error) {
+	nan := stats.Float(math.NaN())
 	p.Value, p.Lower, p.Upper, p.For, p.Against = nan, nan, nan, 1, 1
 	var runs []Runs
 	for _, s := range sources {
@@ -110,7 +109,7 @@ func (p *Part) fill(a *Archive, statistic func([]Runs, []uint64) (stats.Paired, 
 }
 
 // judge sets the number and the results of its tests.
-func (p *Part) judge(s stats.Paired, e lab.Estimate) {
+func (p *Part) judge(s stats.Paired, e stats.Estimate) {
 	p.Value, p.Lower, p.Upper, p.Pairs = e.Value, e.Lower, e.Upper, s.Pairs
 	p.For, p.Against = 0, 1
 	if !math.IsInf(p.Claim.Below, 1) {

@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
 
 // Searches returns a Markdown table of the records of searches in a folder of the archive. A row has the winner's
@@ -24,7 +25,7 @@ func (a *Archive) Searches(folder string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		var t lab.Tuning
+		var t tune.Search
 		if err := json.Unmarshal(text, &t); err != nil || len(t.Rungs) == 0 {
 			return "", fmt.Errorf("%s is not a record of a finished search: %w", file, err)
 		}
@@ -33,7 +34,7 @@ func (a *Archive) Searches(folder string) (string, error) {
 	return b.String(), nil
 }
 
-func searchLine(name string, t lab.Tuning) string {
+func searchLine(name string, t tune.Search) string {
 	last := t.Rungs[len(t.Rungs)-1]
 	winner := strings.Join(t.Best(), " ")
 	for _, d := range t.AtEdge() {
@@ -63,7 +64,7 @@ func (a *Archive) Means(folders ...string) (string, error) {
 		if rows == nil {
 			continue
 		}
-		all, err := lab.Compare(h, rows, 0)
+		all, err := analysis.Compare(h, rows, 0)
 		if err != nil {
 			return "", err
 		}
@@ -77,7 +78,7 @@ func (a *Archive) Means(folders ...string) (string, error) {
 }
 
 // nameOf returns the name of an agent with its number of particles and its bound on gradients, if it has them.
-func nameOf(s lab.Standing) string {
+func nameOf(s analysis.Standing) string {
 	name := s.Agent
 	if n, ok := s.Settings["particles"]; ok {
 		name += fmt.Sprintf(" of %v", n)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/janpfeifer/must"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
@@ -147,7 +147,7 @@ func TestTables(t *testing.T) {
 	s := study.Answered{Sentence: study.Sentence{Number: 3, Text: "It is so", Section: "section 9"}, Verdict: study.Open,
 		Needs: "about 300 runs", Shown: study.Part{Text: "a over b", Value: 1.234, Lower: 0.9, Upper: 1200,
 			Claim: study.Below(1), Pairs: 12, Periods: 100_000, Diverged: [2]int{1, 0}}}
-	s.Evidence = []study.Part{s.Shown, {Text: "c over d", Missing: "5 of 7 runs", Claim: study.Above(lab.Level)}}
+	s.Evidence = []study.Part{s.Shown, {Text: "c over d", Missing: "5 of 7 runs", Claim: study.Above(stats.Level)}}
 	want := "| 3 | It is so (section 9) | **open** | a over b: 1.23 [0.9, 1200], claimed below 1; about 300 runs would " +
 		"decide |\n"
 	if got := study.Table([]study.Answered{s}); !strings.HasSuffix(got, want) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // Finding describes the evidence for the answer in one line: the number with its interval, the claimed range, and, for
@@ -32,7 +32,7 @@ func (p Part) Estimate() string {
 }
 
 // digits writes three significant digits, and no exponent between a thousandth and ten million.
-func digits(x lab.Float) string {
+func digits(x stats.Float) string {
 	if v := math.Abs(float64(x)); v >= 1000 && v < 1e7 {
 		return fmt.Sprintf("%.0f", float64(x))
 	}

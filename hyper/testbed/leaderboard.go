@@ -6,20 +6,20 @@ import (
 	"math"
 	"slices"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // Line is one row of a leaderboard: an agent at one tau.
 type Line struct {
-	Agent    string       `json:"agent"`
-	Tau      int          `json:"tau"`
-	Problems int          `json:"problems"` // on which both the agent and the baseline were tried
-	Mean     lab.Float    `json:"mean"`     // of the divergences, in nats
-	SE       lab.Float    `json:"se"`       // standard error, from the means of seed classes
-	Ratio    lab.Estimate `json:"ratio"`    // the mean divided by the baseline's mean on the same problems
+	Agent    string         `json:"agent"`
+	Tau      int            `json:"tau"`
+	Problems int            `json:"problems"` // on which both the agent and the baseline were tried
+	Mean     stats.Float    `json:"mean"`     // of the divergences, in nats
+	SE       stats.Float    `json:"se"`       // standard error, from the means of seed classes
+	Ratio    stats.Estimate `json:"ratio"`    // the mean divided by the baseline's mean on the same problems
 	// Accuracy and ECE are means over the problems. They are nil unless all results have them; see [Calibration].
-	Accuracy *lab.Float `json:"accuracy,omitempty"`
-	ECE      *lab.Float `json:"ece,omitempty"`
+	Accuracy *stats.Float `json:"accuracy,omitempty"`
+	ECE      *stats.Float `json:"ece,omitempty"`
 }
 
 // Divergences returns the divergences of results, in nats, by tau, agent and problem number. If a key occurs more than
@@ -56,8 +56,8 @@ func Leaderboard(s Sweep, results []Result, baseline string) []Line {
 		for _, agent := range agents {
 			if line, ok := lineOf(s, kl[tau][agent], kl[tau][baseline]); ok {
 				line.Agent, line.Tau = agent, tau
-				line.Accuracy = meanMark(results, agent, tau, func(r Result) *lab.Float { return r.Accuracy })
-				line.ECE = meanMark(results, agent, tau, func(r Result) *lab.Float { return r.ECE })
+				line.Accuracy = meanMark(results, agent, tau, func(r Result) *stats.Float { return r.Accuracy })
+				line.ECE = meanMark(results, agent, tau, func(r Result) *stats.Float { return r.ECE })
 				out = append(out, line)
 			}
 		}
@@ -71,8 +71,8 @@ func Leaderboard(s Sweep, results []Result, baseline string) []Line {
 }
 
 // meanMark returns the mean of one score over an agent's results at a tau, nil if a result lacks the score.
-func meanMark(results []Result, agent string, tau int, of func(Result) *lab.Float) *lab.Float {
-	var sum lab.Float
+func meanMark(results []Result, agent string, tau int, of func(Result) *stats.Float) *stats.Float {
+	var sum stats.Float
 	n := 0
 	for _, r := range results {
 		if r.Agent != agent || r.Tau != tau {
@@ -84,7 +84,7 @@ func meanMark(results []Result, agent string, tau int, of func(Result) *lab.Floa
 		}
 		sum, n = sum+*x, n+1
 	}
-	mean := sum / lab.Float(n)
+	mean := sum / stats.Float(n)
 	return &mean
 }
 
@@ -107,5 +107,5 @@ func lineOf(s Sweep, own, baseline map[int]float64) (Line, bool) {
 		return Line{}, false
 	}
 	a, b := s.Score(own), s.Score(baseline)
-	return Line{Problems: len(s.Problems), Mean: lab.Float(a.Mean()), SE: lab.Float(a.StdErr()), Ratio: a.Paired(b)}, true
+	return Line{Problems: len(s.Problems), Mean: stats.Float(a.Mean()), SE: stats.Float(a.StdErr()), Ratio: a.Paired(b)}, true
 }

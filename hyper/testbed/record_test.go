@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 var header = Header{Sweep: "few", Batches: 20, Backend: "go", Provenance: lab.ThisProvenance("go")}
@@ -23,7 +24,7 @@ func TestRecord(t *testing.T) {
 	}
 	add := func(number, tau int) {
 		t.Helper()
-		x := Result{Agent: "mlp", Problem: s.Problems[number], Tau: tau, KL: lab.Float(math.Inf(1))}
+		x := Result{Agent: "mlp", Problem: s.Problems[number], Tau: tau, KL: stats.Float(math.Inf(1))}
 		if err := r.Add([]Result{x}); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // Result is the score of an agent on a problem.
@@ -21,12 +21,12 @@ type Result struct {
 	Tau int `json:"tau"` // number of classes predicted together
 	// KL estimates the divergence of the truth from the agent's joint prediction of tau classes, in nats. In other
 	// kinds of sweep it is the score that [Kind] describes. It is not finite if the agent's predictions are not.
-	KL lab.Float `json:"kl"`
-	SE lab.Float `json:"se"` // standard error of KL over the test batches
+	KL stats.Float `json:"kl"`
+	SE stats.Float `json:"se"` // standard error of KL over the test batches
 	// Accuracy and ECE are of single classes, see [Calibration]. They are nil for other tau, and in older records.
-	Accuracy *lab.Float `json:"accuracy,omitempty"`
-	ECE      *lab.Float `json:"ece,omitempty"`
-	_        [0]func()  // requires field names in literals
+	Accuracy *stats.Float `json:"accuracy,omitempty"`
+	ECE      *stats.Float `json:"ece,omitempty"`
+	_        [0]func()    // requires field names in literals
 }
 
 // Options are settings of an evaluation; zero values have defaults.
@@ -180,11 +180,11 @@ func (t *trier) try(ctx context.Context, problems []Problem) (results []Result, 
 }
 
 // at returns the named score of a problem, nil if the problem lacks the score.
-func (m marked) at(name string, problem int) *lab.Float {
+func (m marked) at(name string, problem int) *stats.Float {
 	if m[name] == nil {
 		return nil
 	}
-	x := lab.Float(m[name][problem])
+	x := stats.Float(m[name][problem])
 	return &x
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
-	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // few returns n problems of one shape, with three temperatures.
@@ -177,7 +177,7 @@ func TestLeaderboard(t *testing.T) {
 		for _, tau := range Taus {
 			base := float64(1 + i)
 			for agent, kl := range map[string]float64{"mlp": base, "half": base / 2, "broken": math.NaN()} {
-				results = append(results, Result{Agent: agent, Problem: p, Tau: tau, KL: lab.Float(kl)})
+				results = append(results, Result{Agent: agent, Problem: p, Tau: tau, KL: stats.Float(kl)})
 			}
 		}
 	}

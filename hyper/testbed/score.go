@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // Missing is the score of a problem on which an agent has no finite divergence.
@@ -66,4 +66,4 @@ func (s Score) Over(baseline Score) (ratio, se float64) {
 
 // Paired returns the mean divided by the mean of another agent on the same problems, with an interval from the pairs.
 // The interval treats differences between settings as chance. It is too wide if the ratio depends on the setting.
-func (s Score) Paired(other Score) lab.Estimate { return lab.RatioOfMeans(s.KL, other.KL) }
+func (s Score) Paired(other Score) stats.Estimate { return stats.RatioOfMeans(s.KL, other.KL) }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // A negative divergence counts 0, and a divergence that is missing or not finite counts 10^6. Divergences of problems
@@ -56,7 +56,7 @@ func TestScorePaired(t *testing.T) {
 	if float64(e.Value) != 0.5 || e.Lower > 0.45 || e.Upper < 0.55 {
 		t.Errorf("%v", e)
 	}
-	if want := lab.RatioOfMeans(sweep.Score(other).KL, sweep.Score(all).KL); e != want {
+	if want := stats.RatioOfMeans(sweep.Score(other).KL, sweep.Score(all).KL); e != want {
 		t.Errorf("%v, want %v", e, want)
 	}
 }

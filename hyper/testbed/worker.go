@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/workers"
-	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
 // message is a worker process's answer to a job, as a line of JSON.
@@ -80,7 +79,7 @@ func work(ctx context.Context, in io.Reader, out *json.Encoder, a Agent, s Sweep
 	if err != nil {
 		return err
 	}
-	if err := lab.OpenShare(o.Backend, share); err != nil {
+	if err := workers.OpenShare(o.Backend, share); err != nil {
 		return err
 	}
 	t, err := newTrier(a, s, o)

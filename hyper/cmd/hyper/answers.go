@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	gonum "gonum.org/v1/plot"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
@@ -101,17 +101,17 @@ type answer struct {
 }
 
 type answerPart struct {
-	Text     string    `json:"text"`
-	Claimed  string    `json:"claimed"`
-	Estimate lab.Float `json:"estimate"`
-	Lower    lab.Float `json:"lower"`
-	Upper    lab.Float `json:"upper"`
-	For      float64   `json:"p_for"`
-	Against  float64   `json:"p_against"`
-	Pairs    int       `json:"pairs"`
-	Periods  int       `json:"periods,omitempty"`
-	Diverged [2]int    `json:"diverged"`
-	Missing  string    `json:"missing,omitempty"`
+	Text     string      `json:"text"`
+	Claimed  string      `json:"claimed"`
+	Estimate stats.Float `json:"estimate"`
+	Lower    stats.Float `json:"lower"`
+	Upper    stats.Float `json:"upper"`
+	For      float64     `json:"p_for"`
+	Against  float64     `json:"p_against"`
+	Pairs    int         `json:"pairs"`
+	Periods  int         `json:"periods,omitempty"`
+	Diverged [2]int      `json:"diverged"`
+	Missing  string      `json:"missing,omitempty"`
 }
 
 func answerLine(s study.Answered) answer {

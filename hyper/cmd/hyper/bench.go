@@ -15,6 +15,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -165,7 +166,7 @@ func measure(c *cobra.Command, w workload, runs int, engine engineFlags) (measur
 	if err != nil {
 		return measurement{}, err
 	}
-	s, err := lab.Summarize(h, rows)
+	s, err := analysis.Summarize(h, rows)
 	if err != nil {
 		return measurement{}, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 func benchFrontierCommand() *cobra.Command {
@@ -140,12 +141,12 @@ func (t timing) times(ctx context.Context, points []paper.FrontierPoint) ([]pape
 	times := make([]paper.FrontierTime, len(points))
 	for i, p := range points {
 		took := micros[at[name(p)]]
-		times[i] = paper.FrontierTime{FrontierPoint: p, Micros: took, MicrosRatio: lab.Float(math.NaN()),
+		times[i] = paper.FrontierTime{FrontierPoint: p, Micros: took, MicrosRatio: stats.Float(math.NaN()),
 			Backend: t.backend, CPU: lab.ThisMachine().CPU}
 		if p.Agent == "linear" {
 			linear[beside{p.Bar, p.Integrate}] = took
 		} else if other, ok := linear[beside{p.Bar, p.Integrate}]; ok {
-			times[i].MicrosRatio = lab.Float(took / other)
+			times[i].MicrosRatio = stats.Float(took / other)
 		}
 	}
 	return times, nil

@@ -8,13 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 func benchStudyCommand() *cobra.Command {
 	var t timing
-	var study []string
+	var pieces []string
 	var mix mixFlag
 	c := &cobra.Command{
 		Use:   "study EXPERIMENT [KEY=VALUE...]",
@@ -32,15 +34,15 @@ together (Holm's correction). If neither is certain, the agent is undecided.`,
 		Args:    arguments("EXPERIMENT"),
 	}
 	t.add(c)
-	c.Flags().StringArrayVar(&study, "study", nil,
+	c.Flags().StringArrayVar(&pieces, "study", nil,
 		"DIR|FILE: the results; repeatable, or a pattern (default notebooks/results/EXPERIMENT/*.gz)")
 	mix.add(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
-		h, rows, err := readPart(args[0], args[1:], study, mix)
+		h, rows, err := readPart(args[0], args[1:], pieces, mix)
 		if err != nil {
 			return err
 		}
-		if _, err := lab.Offers(h, rows, nil); err != nil { // finds faults before the timing, which takes minutes
+		if _, err := study.Tradeoffs(h, rows, nil); err != nil { // finds faults before the timing, which takes minutes
 			return err
 		}
 		if err := t.open(); err != nil {
@@ -55,42 +57,42 @@ together (Holm's correction). If neither is certain, the agent is undecided.`,
 		if err != nil {
 			return err
 		}
-		offers, err := lab.Offers(h, rows, micros)
+		offers, err := study.Tradeoffs(h, rows, micros)
 		if err != nil {
 			return err
 		}
 		for i, b := range bytes {
 			offers[i].Bytes = int64(b)
 		}
-		return t.printOffers(offers, plot.Labels(lab.Curves(h, rows)))
+		return t.printOffers(offers, plot.Labels(analysis.Curves(h, rows)))
 	}
 	return c
 }
 
 // readPart reads those entries of an experiment's study that have the values, "key=value" texts.
-func readPart(name string, values, study []string, mix mixFlag) (lab.Header, []lab.Row, error) {
+func readPart(name string, values, pieces []string, mix mixFlag) (lab.Header, []lab.Row, error) {
 	x, err := experiment(name)
 	if err != nil {
 		return lab.Header{}, nil, err
 	}
-	if study == nil {
-		study = []string{filepath.Join("notebooks", "results", x.Name, "*.gz")}
+	if pieces == nil {
+		pieces = []string{filepath.Join("notebooks", "results", x.Name, "*.gz")}
 	}
-	h, rows, err := readStudy(x, study, mix)
+	h, rows, err := readStudy(x, pieces, mix)
 	if err != nil {
 		return h, nil, err
 	}
-	h, rows = x.Part(h, rows, values...)
+	h, rows = analysis.Select(x, h, rows, values...)
 	if len(h.Spec.Entries) == 0 {
-		return h, nil, fmt.Errorf("the study %s has no agent with %v", strings.Join(study, ", "), values)
+		return h, nil, fmt.Errorf("the study %s has no agent with %v", strings.Join(pieces, ", "), values)
 	}
 	return h, rows, nil
 }
 
 // printOffers prints a line for each offer.
-func (t timing) printOffers(offers []lab.Offer, labels []string) error {
+func (t timing) printOffers(offers []study.Tradeoff, labels []string) error {
 	return printAll(offers, t.json, tabwriter.TabIndent, "agent\tperiod\truns\tmean regret [95%]\toperations\tplace\t"+
-		"us/period\tplace\tMB/run", func(i int, o lab.Offer) string {
+		"us/period\tplace\tMB/run", func(i int, o study.Tradeoff) string {
 		memory := "-"
 		if o.Bytes > 0 {
 			memory = fmt.Sprintf("%.1f", float64(o.Bytes)/1e6)

@@ -9,9 +9,10 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
-	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // Marks around the table of agents on the page.
@@ -93,11 +94,11 @@ func TestBeyondPublishedMeans(t *testing.T) {
 func publishedTable(dir string) string {
 	worlds := must.M1(beyond.Tabulate(paper.Known, dir, nil)).Worlds
 	sixty := must.M1(filepath.Glob(dir + "/beyond/testbed-bandit/sixty/*.gz"))
-	h, all := must.M2(lab.ReadStudy(beyond.Known, sixty...))
-	standings := must.M1(lab.Compare(h, all, beyond.TestbedBandit.Failure))
+	h, all := must.M2(analysis.Read(beyond.Known, sixty...))
+	standings := must.M1(analysis.Compare(h, all, beyond.TestbedBandit.Failure))
 	var rows [][]string
 	for _, p := range published {
-		cell := func(x lab.Estimate) string {
+		cell := func(x stats.Estimate) string {
 			if float64(x.Lower) <= p.mean && p.mean <= float64(x.Upper) {
 				return interval(x)
 			}

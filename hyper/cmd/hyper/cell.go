@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/notebook"
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
@@ -46,7 +47,7 @@ func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.
 	if err != nil {
 		return err
 	}
-	figure, err := plot.Regret(lab.Curves(h, rows), plot.Options{})
+	figure, err := plot.Regret(analysis.Curves(h, rows), plot.Options{})
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // freshSeeds is the first seed of checks. No default setting was chosen with these seeds.
@@ -145,14 +147,14 @@ func (f *checkFlags) run(c *cobra.Command, name string) error {
 		if err != nil {
 			return err
 		}
-		simulate = lab.FromStudy(x, h, rows)
+		simulate = analysis.Lookup(x, h, rows)
 	}
 	return f.judge(x.Name, claims, simulate)
 }
 
 // judge prints the finding of each claim.
-func (f *checkFlags) judge(experiment string, claims []lab.Claim, simulate lab.Simulator) error {
-	count := map[lab.Verdict]int{}
+func (f *checkFlags) judge(experiment string, claims []study.Claim, simulate study.Simulator) error {
+	count := map[study.Verdict]int{}
 	for _, claim := range claims {
 		j, err := paper.Judge(experiment, claim, f.size(claim), simulate)
 		if err != nil {
@@ -165,17 +167,17 @@ func (f *checkFlags) judge(experiment string, claims []lab.Claim, simulate lab.S
 }
 
 // verdicts returns an error unless all claims are reproduced.
-func verdicts(count map[lab.Verdict]int) error {
-	all := count[lab.Reproduced] + count[lab.Refuted] + count[lab.Undecided] + count[lab.NotTested]
-	if all == count[lab.Reproduced] {
+func verdicts(count map[study.Verdict]int) error {
+	all := count[study.Reproduced] + count[study.Refuted] + count[study.Undecided] + count[study.NotTested]
+	if all == count[study.Reproduced] {
 		return nil
 	}
 	return failure{fmt.Errorf("of %d claims %d reproduced, %d refuted, %d undecided, %d not tested", all,
-		count[lab.Reproduced], count[lab.Refuted], count[lab.Undecided], count[lab.NotTested])}
+		count[study.Reproduced], count[study.Refuted], count[study.Undecided], count[study.NotTested])}
 }
 
 // size returns the size at which a claim is judged.
-func (f *checkFlags) size(claim lab.Claim) lab.Size {
+func (f *checkFlags) size(claim study.Claim) lab.Size {
 	size := claim.Size(f.quick)
 	if f.periods > 0 {
 		size.Periods = f.periods
@@ -186,7 +188,7 @@ func (f *checkFlags) size(claim lab.Claim) lab.Size {
 	return size
 }
 
-func (f *checkFlags) print(c lab.Claim, found lab.Finding) {
+func (f *checkFlags) print(c study.Claim, found study.Finding) {
 	if f.json {
 		_ = printLines(found)
 		return
@@ -203,13 +205,13 @@ func (f *checkFlags) print(c lab.Claim, found lab.Finding) {
 	}
 }
 
-func selectClaims(x lab.Experiment, names []string) ([]lab.Claim, error) {
-	if len(x.Claims) == 0 {
+func selectClaims(x lab.Experiment, names []string) ([]study.Claim, error) {
+	if len(paper.Claims[x.Name]) == 0 {
 		return nil, fmt.Errorf("experiment %s has no claims to check: hyper compare compares its agents", x.Name)
 	}
 	var known []string
-	var out []lab.Claim
-	for _, c := range x.Claims {
+	var out []study.Claim
+	for _, c := range paper.Claims[x.Name] {
 		known = append(known, c.Name)
 		if len(names) == 0 || slices.Contains(names, c.Name) {
 			out = append(out, c)
@@ -225,7 +227,7 @@ func selectClaims(x lab.Experiment, names []string) ([]lab.Claim, error) {
 }
 
 // simulator returns a simulator that runs agents of an experiment. It writes no files, and runs nothing twice.
-func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engineFlags) lab.Simulator {
+func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engineFlags) study.Simulator {
 	type results struct {
 		h    lab.Header
 		rows []lab.Row
@@ -271,7 +273,7 @@ func readStudy(x lab.Experiment, patterns []string, mix mixFlag) (h lab.Header, 
 
 // readPieces reads an experiment's results from files or folders.
 func readPieces(x lab.Experiment, paths []string, mix mixFlag) (h lab.Header, rows []lab.Row, err error) {
-	h, rows, err = lab.Study{Mix: mix.hear()}.Read(paper.Known, paths...)
+	h, rows, err = analysis.Reader{Mix: mix.hear()}.Read(paper.Known, paths...)
 	if err == nil && h.Spec.Experiment != x.Name {
 		err = fmt.Errorf("--study has results of experiment %s, not of %s", h.Spec.Experiment, x.Name)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // A study of exact Thompson sampling alone decides some claims, leaves one undecided, and cannot judge claims about
@@ -88,7 +89,7 @@ func TestCheckOfAHeaderAlone(t *testing.T) {
 // The help explains every verdict of check, and the list shows the size that a claim needs.
 func TestCheckHelp(t *testing.T) {
 	_, help, _ := call(t, "check", "--help")
-	for _, v := range []lab.Verdict{lab.Reproduced, lab.Refuted, lab.Undecided, lab.NotTested} {
+	for _, v := range []study.Verdict{study.Reproduced, study.Refuted, study.Undecided, study.NotTested} {
 		if !strings.Contains(help, "\n  "+string(v)+"  ") {
 			t.Errorf("the help does not explain %q", v)
 		}

@@ -13,8 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // table prints all claims of experiments, in their order, from the results of a folder.
@@ -34,7 +37,7 @@ func (f *checkFlags) table(c *cobra.Command, order []string) error {
 	if all, err = namedClaims(all, f.only); err != nil {
 		return err
 	}
-	count := map[lab.Verdict]int{}
+	count := map[study.Verdict]int{}
 	for _, j := range all {
 		count[j.Finding.Verdict]++
 	}
@@ -64,7 +67,7 @@ func namedClaims(all []paper.Judged, names []string) (out []paper.Judged, err er
 
 // judgeFolder judges all claims by the results in those subfolders of dir that have the names of experiments.
 func judgeFolder(order []string, dir string, mix mixFlag) ([]paper.Judged, error) {
-	studies := map[string][]lab.Simulator{}
+	studies := map[string][]study.Simulator{}
 	for _, name := range order {
 		for _, pattern := range studyPatterns(dir, name) {
 			x := paper.Known[name]
@@ -72,7 +75,7 @@ func judgeFolder(order []string, dir string, mix mixFlag) ([]paper.Judged, error
 			if err != nil {
 				return nil, err
 			}
-			studies[name] = append(studies[name], lab.FromStudy(x, h, rows))
+			studies[name] = append(studies[name], analysis.Lookup(x, h, rows))
 		}
 	}
 	if len(studies) == 0 {
@@ -142,8 +145,8 @@ func claimLine(j paper.Judged) string {
 }
 
 // estimate returns a finding's estimate with its interval.
-func estimate(f lab.Finding) string {
-	return interval(lab.Estimate{Value: f.Estimate, Lower: f.Lower, Upper: f.Upper})
+func estimate(f study.Finding) string {
+	return interval(stats.Estimate{Value: f.Estimate, Lower: f.Lower, Upper: f.Upper})
 }
 
 // judgement returns the verdict for the table, and what could change it.
@@ -154,9 +157,9 @@ func judgement(j paper.Judged) string {
 		return fmt.Sprintf("%s at %s; here %s", f.Verdict, sizeText(j.Size), nonePasses(j.Smaller.Untested))
 	case j.Smaller != nil:
 		return fmt.Sprintf("%s at %s", f.Verdict, sizeText(j.Size))
-	case errors.Is(j.Untested, lab.ErrNoneBelow):
+	case errors.Is(j.Untested, analysis.ErrNoneBelow):
 		return string(f.Verdict) + ": " + nonePasses(j.Untested)
-	case f.Verdict != lab.Undecided:
+	case f.Verdict != study.Undecided:
 		return string(f.Verdict)
 	case f.DecidedAlone():
 		if runs, ok := f.RunsToDecideAmong(); ok {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
 
@@ -116,7 +116,7 @@ func (f *clusterFlags) kubernetes(p sweep.Plan, dir string, engine engineFlags, 
 		return nil
 	}
 	file := filepath.Join(dir, "kubernetes.yaml")
-	if err := lab.WriteFile(file, text); err != nil {
+	if err := saved.WriteFile(file, text); err != nil {
 		return err
 	}
 	fmt.Printf("wrote %s: put %s into the volume as %s, then start with `kubectl apply -f %s`\n", file, dir, k.Dir, file)

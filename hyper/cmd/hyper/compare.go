@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
@@ -30,18 +30,18 @@ in turn, and its regret counts like that of every other run.`,
 			"notebooks/results/neural/ensemble-30-200.jsonl.gz",
 		Args: arguments("DIR or FILE"),
 		RunE: func(_ *cobra.Command, paths []string) error {
-			h, rows, err := lab.Study{Mix: mix.hear()}.Read(paper.Known, paths...)
+			h, rows, err := analysis.Reader{Mix: mix.hear()}.Read(paper.Known, paths...)
 			if err != nil {
 				return err
 			}
-			all, err := lab.Compare(h, rows, paper.Known[h.Spec.Experiment].Failure)
-			if errors.Is(err, lab.ErrNoRows) {
+			all, err := analysis.Compare(h, rows, paper.Known[h.Spec.Experiment].Failure)
+			if errors.Is(err, analysis.ErrNoRows) {
 				return cmp.Or(unfinished(paths), err)
 			} else if err != nil {
 				return err
 			}
-			labels := plot.Labels(lab.Curves(h, rows))
-			return printAll(all, asJSON, 0, comparisonHead, func(i int, s lab.Standing) string {
+			labels := plot.Labels(analysis.Curves(h, rows))
+			return printAll(all, asJSON, 0, comparisonHead, func(i int, s analysis.Standing) string {
 				return labels[i] + comparison(s)
 			})
 		},
@@ -55,7 +55,7 @@ const comparisonHead = "agent\tperiod\truns\tmean [95%]\tmedian [95%]\tfailed [9
 	"paired [95%]"
 
 // comparison returns the row's text after the agent's name.
-func comparison(s lab.Standing) string {
+func comparison(s analysis.Standing) string {
 	difference := "-" // in the first line, and if no seeds are common
 	if s.Pairs > 0 {
 		difference = s.Difference.String()

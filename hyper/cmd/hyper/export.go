@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
@@ -31,7 +31,7 @@ An existing file is not replaced, unless its content would be the same or --forc
 					return fmt.Errorf("%q is not of the form key=value or key=v1,v2", set)
 				}
 			}
-			h, rows, err := lab.Complete(args[0], paper.Known, sets...)
+			h, rows, err := analysis.Complete(args[0], paper.Known, sets...)
 			if err != nil {
 				return err
 			}

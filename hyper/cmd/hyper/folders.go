@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -40,7 +41,7 @@ func newFolder(dir, own string) error {
 
 // writeResults writes results to a file, and prints its name.
 func writeResults(path string, h lab.Header, rows []lab.Row, replace bool) error {
-	if err := lab.WriteResults(path, h, rows, replace); err != nil {
+	if err := analysis.Write(path, h, rows, replace); err != nil {
 		return err
 	}
 	fmt.Fprintf(notes(), "wrote %s\n", path)
@@ -52,13 +53,13 @@ func writeResults(path string, h lab.Header, rows []lab.Row, replace bool) error
 func unfinished(paths []string) error {
 	var errs []error
 	for _, path := range paths {
-		h, rows, err := lab.ReadStudy(paper.Known, path)
+		h, rows, err := analysis.Read(paper.Known, path)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		var none []string
-		curves := lab.Curves(h, rows)
+		curves := analysis.Curves(h, rows)
 		for i, label := range plot.Labels(curves) {
 			if len(curves[i].Periods) == 0 {
 				none = append(none, label)

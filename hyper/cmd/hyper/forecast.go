@@ -15,7 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
+	"github.com/hypermodels/hypermodels/hyper/internal/workers"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/forecast"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
@@ -53,10 +56,10 @@ func calibrateCommand() *cobra.Command {
 			if t.Spec, _, err = lab.ParseSpec(raw.Spec, paper.Known); err != nil {
 				return err
 			}
-			if err := lab.OpenShare(t.Backend, t.Share); err != nil {
+			if err := workers.OpenShare(t.Backend, t.Share); err != nil {
 				return err
 			}
-			c, err := lab.Calibrate(t.Spec, t.Entry, t.Runs, t.Backend, t.Length)
+			c, err := forecast.Calibrate(t.Spec, t.Entry, t.Runs, t.Backend, t.Length)
 			if err != nil {
 				return failure{err}
 			}
@@ -66,7 +69,7 @@ func calibrateCommand() *cobra.Command {
 }
 
 // do runs the task in a process of hyper; self is the path of the program.
-func (t calibrationTask) do(self string) (out lab.Calibration, err error) {
+func (t calibrationTask) do(self string) (out forecast.Calibration, err error) {
 	text, err := json.Marshal(t)
 	if err != nil {
 		return out, err
@@ -82,12 +85,12 @@ func (t calibrationTask) do(self string) (out lab.Calibration, err error) {
 // calibrate measures an entry in concurrent processes, one for each worker, and returns the mean. startup is the
 // remaining time of the processes.
 func calibrate(spec lab.Spec, entry, runs, workers int, name string, length time.Duration) (
-	mean lab.Calibration, startup float64, err error) {
+	mean forecast.Calibration, startup float64, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return mean, 0, err
 	}
-	all, errs := make([]lab.Calibration, workers), make([]error, workers)
+	all, errs := make([]forecast.Calibration, workers), make([]error, workers)
 	begin := time.Now()
 	var group sync.WaitGroup
 	for k := range workers {
@@ -110,8 +113,8 @@ func calibrate(spec lab.Spec, entry, runs, workers int, name string, length time
 	return mean, max(0, time.Since(begin).Seconds()-mean.Compile-mean.Total), nil
 }
 
-// forecast is the expected time and memory of a Spec.
-type forecast struct {
+// prediction is the expected time and memory of a Spec.
+type prediction struct {
 	RunPeriods int64 `json:"run_periods"`
 	// Operations counts multiplications and additions separately, by the paper's formula.
 	Operations float64         `json:"formula_operations"`
@@ -121,28 +124,28 @@ type forecast struct {
 	Seconds    float64         `json:"seconds"` // on this machine
 	Nodes      map[int]float64 `json:"nodes"`   // seconds on a number of such machines
 	// PerRun is the memory of a run during a call: its state before and after, and temporary memory.
-	PerRun     int64             `json:"bytes_per_run"`
-	PerProcess int64             `json:"bytes_per_process"` // without its runs, at most
-	Memory     int64             `json:"bytes"`             // of all workers, at most
-	Free       int64             `json:"free_bytes"`
-	Shapes     []lab.Calibration `json:"shapes"`
-	Startup    float64           `json:"startup_seconds"`
+	PerRun     int64                  `json:"bytes_per_run"`
+	PerProcess int64                  `json:"bytes_per_process"` // without its runs, at most
+	Memory     int64                  `json:"bytes"`             // of all workers, at most
+	Free       int64                  `json:"free_bytes"`
+	Shapes     []forecast.Calibration `json:"shapes"`
+	Startup    float64                `json:"startup_seconds"`
 }
 
 // predict calibrates every shape of a Spec, and returns the expected time and memory. Times are valid for a machine
 // that is as busy as now. The memory of a process without its runs is mostly the compiler's, and differs by a tenth
 // between starts. jobs regroups the batches into the jobs of a worker; nil makes each batch a job.
-func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f forecast, err error) {
+func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f prediction, err error) {
 	o = o.Defaults(spec)
 	batches, shapes := lab.Jobs(spec, o.BatchRuns)
 	if jobs != nil {
 		batches = jobs(shapes)
 	}
 	workers := min(o.Workers, len(batches))
-	f = forecast{RunPeriods: int64(len(spec.Entries)) * int64(spec.Runs) * int64(spec.Periods), Workers: workers,
-		BatchRuns: o.BatchRuns, Backend: o.Backend, Nodes: map[int]float64{}, Free: lab.FreeMemory()}
+	f = prediction{RunPeriods: int64(len(spec.Entries)) * int64(spec.Runs) * int64(spec.Periods), Workers: workers,
+		BatchRuns: o.BatchRuns, Backend: o.Backend, Nodes: map[int]float64{}, Free: process.FreeMemory()}
 	alone := o.Backend == backend.XLACPU && workers > 1
-	var measured []lab.Calibration
+	var measured []forecast.Calibration
 	startup := 0.0
 	for i, entry := range shapes {
 		fmt.Fprintf(os.Stderr, "calibrating shape %d of %d: %s\n", i+1, len(shapes), spec.Entries[entry].Agent)
@@ -165,23 +168,24 @@ func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f
 		f.Operations += 2 * measured[j.Shape].Operations * float64(j.Runs) * float64(spec.Periods)
 	}
 	for _, nodes := range []int{1, 2, 4, 8, 16} {
-		f.Nodes[nodes] = lab.Makespan(batches, measured, spec.Periods, workers*nodes, alone, startup)
+		f.Nodes[nodes] = forecast.Makespan(batches, measured, spec.Periods, workers*nodes, alone, startup)
 	}
 	f.Seconds, f.Shapes, f.Startup = f.Nodes[1], measured, startup
 	return f, nil
 }
 
-// memory returns lab.Memory for an entry. If the backend does not report memory, it calibrates again with more runs.
-func memory(spec lab.Spec, entry int, c lab.Calibration, workers int, name string) (run, process int64, err error) {
+// memory returns forecast.Memory for an entry. If the backend does not report memory, it calibrates again with more
+// runs.
+func memory(spec lab.Spec, entry int, c forecast.Calibration, workers int, name string) (run, process int64, err error) {
 	if c.Call > 0 {
-		run, process = lab.Memory(c, c)
+		run, process = forecast.Memory(c, c)
 		return run, process, nil
 	}
 	more, _, err := calibrate(spec, entry, 4*c.Runs, workers, name, calibrationTime/8)
 	if err != nil {
 		return 0, 0, err
 	}
-	run, process = lab.Memory(c, more)
+	run, process = forecast.Memory(c, more)
 	if state, err := lab.StateBytes(spec.Entries[entry], spec.Periods); err == nil {
 		run = max(run, 2*state) // memory that compiling has freed may hide the memory of small runs
 	}
@@ -207,12 +211,12 @@ func dryRun(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job, asJ
 	}
 	if f.Free > 0 && f.Memory > f.Free {
 		return fmt.Errorf("%w: the runs need about %s, and %s are free; use fewer --workers or --batch-runs",
-			lab.ErrMemory, lab.Bytes(f.Memory), lab.Bytes(f.Free))
+			lab.ErrMemory, process.Bytes(f.Memory), process.Bytes(f.Free))
 	}
 	return nil
 }
 
-func printForecast(f forecast) error {
+func printForecast(f prediction) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "run-periods\t%d\n", f.RunPeriods)
 	fmt.Fprintf(w, "operations\t%.3g, by the paper's formula, counting multiplications and additions\n", f.Operations)
@@ -222,8 +226,8 @@ func printForecast(f forecast) error {
 		fmt.Fprintf(w, "%d such machines\t%v\n", n, seconds(f.Nodes[n]))
 	}
 	if f.Memory > 0 {
-		fmt.Fprintf(w, "memory\t%s for each run, %s for each process without its runs, %s in total; %s are free\n", lab.Bytes(f.PerRun),
-			lab.Bytes(f.PerProcess), lab.Bytes(f.Memory), lab.Bytes(f.Free))
+		fmt.Fprintf(w, "memory\t%s for each run, %s for each process without its runs, %s in total; %s are free\n", process.Bytes(f.PerRun),
+			process.Bytes(f.PerProcess), process.Bytes(f.Memory), process.Bytes(f.Free))
 	}
 	return w.Flush()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -123,11 +124,11 @@ func way(x lab.Experiment, agent string) string {
 
 // listClaims prints the claims of an experiment, and the runs and periods that each claim needs.
 func listClaims(x lab.Experiment) {
-	if len(x.Claims) == 0 {
+	if len(paper.Claims[x.Name]) == 0 {
 		return
 	}
 	fmt.Printf("  claims that hyper check %s tests\n", x.Name)
-	for _, c := range x.Claims {
+	for _, c := range paper.Claims[x.Name] {
 		fmt.Printf("    %s: %s\n      needs %v: hyper check %s --claim %s\n      with --quick %v\n", c.Name, c.Text,
 			c.Full, x.Name, c.Name, c.Quick)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -27,7 +29,7 @@ func madeBy(t *testing.T, dir string, lines int, seed uint64, change func(h *lab
 		old, now := must.M1(json.Marshal(7+run)), must.M1(json.Marshal(seed+uint64(run)))
 		rest = strings.ReplaceAll(rest, `"seed":`+string(old)+`,`, `"seed":`+string(now)+`,`)
 	}
-	must.M(lab.WriteFile(filepath.Join(out, lab.ResultsFile), []byte(string(must.M1(json.Marshal(h)))+"\n"+rest)))
+	must.M(saved.WriteFile(filepath.Join(out, lab.ResultsFile), []byte(string(must.M1(json.Marshal(h)))+"\n"+rest)))
 	return out
 }
 
@@ -98,7 +100,7 @@ func TestCommittedStudies(t *testing.T) {
 	files := must.M1(filepath.Glob("../../../notebooks/results/*/*.jsonl.gz"))
 	joined := map[string][]string{}
 	for _, file := range files {
-		h, rows, err := lab.ReadStudy(paper.Known, file)
+		h, rows, err := analysis.Read(paper.Known, file)
 		if err != nil || len(rows) == 0 {
 			t.Fatalf("%s: %d rows, %v", file, len(rows), err)
 		}
@@ -109,7 +111,7 @@ func TestCommittedStudies(t *testing.T) {
 		t.Errorf("%d studies in %d files", len(joined), len(files))
 	}
 	for key, pieces := range joined {
-		if _, _, err := lab.ReadStudy(paper.Known, pieces...); err != nil {
+		if _, _, err := analysis.Read(paper.Known, pieces...); err != nil {
 			t.Errorf("%s: %v", key, err)
 		}
 	}

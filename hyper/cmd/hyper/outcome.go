@@ -7,14 +7,16 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // outcome is the JSON object of an agent and setting: its summary, and the speed of this call.
 type outcome struct {
-	lab.Summary
+	analysis.Summary
 	CompileSeconds float64  `json:"compile_seconds"`
 	RunSeconds     float64  `json:"run_seconds"`            // worker time divided by the number of workers
 	Rate           *float64 `json:"run_periods_per_second"` // null if nothing was computed
@@ -44,7 +46,7 @@ func outcomesOf(dir string, p lab.Progress) (outcomes []outcome, labels []string
 	if err != nil {
 		return nil, nil, err
 	}
-	summaries, err := lab.Summarize(h, rows)
+	summaries, err := analysis.Summarize(h, rows)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -56,7 +58,7 @@ func outcomesOf(dir string, p lab.Progress) (outcomes []outcome, labels []string
 		}
 		outcomes = append(outcomes, o)
 	}
-	return outcomes, plot.Labels(lab.Curves(h, rows)), nil
+	return outcomes, plot.Labels(analysis.Curves(h, rows)), nil
 }
 
 // divergences returns a warning for each entry with runs that diverged.
@@ -128,14 +130,14 @@ func printTable(outcomes []outcome, labels []string) {
 	fmt.Println("\n" + plusMinusNote)
 }
 
-func plain(x *lab.Float, format string) string {
+func plain(x *stats.Float, format string) string {
 	if x == nil {
 		return "-"
 	}
 	return fmt.Sprintf(format, float64(*x))
 }
 
-func plusMinus(x, se *lab.Float, format string) string {
+func plusMinus(x, se *stats.Float, format string) string {
 	if se == nil {
 		return plain(x, format)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/notebook"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
@@ -55,11 +55,11 @@ func figureOf(path string) string {
 
 // drawRegret draws the curves of all results in one figure.
 func drawRegret(paths []string, out string, options plot.Options, mix mixFlag) error {
-	h, rows, err := lab.Study{Mix: mix.hear()}.Read(paper.Known, paths...)
+	h, rows, err := analysis.Reader{Mix: mix.hear()}.Read(paper.Known, paths...)
 	if err != nil {
 		return err
 	}
-	curves := lab.Curves(h, rows)
+	curves := analysis.Curves(h, rows)
 	p, err := plot.Regret(curves, options)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func drawRegret(paths []string, out string, options plot.Options, mix mixFlag) e
 		notebook.Figure(p, 16, 9, 100)
 	}
 	fmt.Fprintf(notes(), "wrote %s.png and %s.svg\n", out, out)
-	if slices.ContainsFunc(curves, func(c lab.Curve) bool { return len(c.Periods) == 0 }) {
+	if slices.ContainsFunc(curves, func(c analysis.Curve) bool { return len(c.Periods) == 0 }) {
 		if err := unfinished(paths); err != nil {
 			fmt.Fprintln(os.Stderr, "hyper:", err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // superlinear is the slope above which a cost counts as superlinear, if the whole interval is above it. A slope of 1 is
@@ -52,17 +53,17 @@ var quickSets = []string{"arms=2", "index-dim=2", "particles=2", "batch=4", "ind
 
 // curve is the cost of a run-period as a function of a key: a line of the table.
 type curve struct {
-	Workload    string     `json:"workload"`
-	Key         string     `json:"key"`
-	Backend     string     `json:"backend"`
-	Runs        int        `json:"runs"` // number of runs advanced together
-	Values      []float64  `json:"values"`
-	Micros      []float64  `json:"microseconds"` // time of a run-period in the fastest round
-	Bytes       []float64  `json:"bytes_per_run,omitempty"`
-	Time        lab.Slope  `json:"time"`
-	Last        float64    `json:"last_doubling"` // log2 of the last time divided by the previous one
-	Memory      *lab.Slope `json:"memory,omitempty"`
-	Superlinear bool       `json:"superlinear"`
+	Workload    string       `json:"workload"`
+	Key         string       `json:"key"`
+	Backend     string       `json:"backend"`
+	Runs        int          `json:"runs"` // number of runs advanced together
+	Values      []float64    `json:"values"`
+	Micros      []float64    `json:"microseconds"` // time of a run-period in the fastest round
+	Bytes       []float64    `json:"bytes_per_run,omitempty"`
+	Time        stats.Slope  `json:"time"`
+	Last        float64      `json:"last_doubling"` // log2 of the last time divided by the previous one
+	Memory      *stats.Slope `json:"memory,omitempty"`
+	Superlinear bool         `json:"superlinear"`
 }
 
 // scalingFlags holds the flags of hyper bench scaling.
@@ -193,10 +194,10 @@ func withSet(sets []string, set string) []string {
 // fit computes the slopes, and whether one is superlinear.
 func (c *curve) fit() {
 	n := len(c.Micros)
-	c.Time, c.Last = lab.LogSlope(c.Values, c.Micros), math.Log2(c.Micros[n-1]/c.Micros[n-2])
+	c.Time, c.Last = stats.LogSlope(c.Values, c.Micros), math.Log2(c.Micros[n-1]/c.Micros[n-2])
 	c.Superlinear = c.Time.Lower > superlinear
 	if c.Bytes != nil {
-		m := lab.LogSlope(c.Values, c.Bytes)
+		m := stats.LogSlope(c.Values, c.Bytes)
 		c.Memory, c.Superlinear = &m, c.Superlinear || m.Lower > superlinear
 	}
 }

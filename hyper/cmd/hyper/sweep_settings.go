@@ -10,6 +10,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
+	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
@@ -85,19 +86,19 @@ func (f *sweepFlags) search(c *cobra.Command, name string, o sweep.Options) (swe
 }
 
 // tuning returns the space from which settings are drawn.
-func (f *sweepFlags) tuning(c *cobra.Command, name string, candidates int) (lab.Tuning, error) {
+func (f *sweepFlags) tuning(c *cobra.Command, name string, candidates int) (tune.Search, error) {
 	x, err := experiment(name)
 	if err != nil {
-		return lab.Tuning{}, err
+		return tune.Search{}, err
 	}
 	if len(f.spec.agents) != 1 || len(f.space) == 0 {
-		return lab.Tuning{}, errors.New("--random and --halving need one --agent and at least one --space")
+		return tune.Search{}, errors.New("--random and --halving need one --agent and at least one --space")
 	}
 	size, err := f.spec.size(c, x)
 	if err != nil {
-		return lab.Tuning{}, err
+		return tune.Search{}, err
 	}
 	space, err := dimensions(f.space)
-	return lab.Tuning{Experiment: name, Agent: f.spec.agents[0], Sets: f.spec.allSets(), Space: space,
+	return tune.Search{Experiment: name, Agent: f.spec.agents[0], Sets: f.spec.allSets(), Space: space,
 		Candidates: candidates, Size: size, Seed: f.spec.seed, Least: f.least}, err
 }

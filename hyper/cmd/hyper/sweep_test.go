@@ -205,7 +205,7 @@ func TestDryRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "swept")
 	for _, verb := range []string{"run", "sweep"} {
 		status, stdout, stderr := call(t, append([]string{verb, "--dry-run", "--json", "--out", dir}, tinySweep...)...)
-		var f forecast
+		var f prediction
 		if err := json.Unmarshal([]byte(stdout), &f); status != 0 || err != nil {
 			t.Fatalf("%s: exit status %d, %v: %s%s", verb, status, err, stdout, stderr)
 		}

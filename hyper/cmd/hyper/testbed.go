@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
@@ -23,6 +24,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
@@ -281,7 +283,7 @@ func (f *testbedFlags) own(s testbed.Sweep, path string) (testbed.Agent, error) 
 
 // relate prints regrets, divergences, and their correlation.
 func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
-	h, rows, err := lab.ReadStudy(paper.Known, f.regret...)
+	h, rows, err := analysis.Read(paper.Known, f.regret...)
 	if err != nil {
 		return err
 	}
@@ -321,7 +323,7 @@ func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
 }
 
 // mark returns a number of a leaderboard as text, or a dash.
-func mark(x *lab.Float) string {
+func mark(x *stats.Float) string {
 	if x == nil {
 		return "-"
 	}

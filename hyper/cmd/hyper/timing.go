@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/workers"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -37,7 +38,7 @@ func (t *timing) open() error {
 		return errors.New("--rounds and --time must be positive")
 	}
 	t.backend = cmp.Or(t.backend, backend.Default())
-	return lab.OpenShare(t.backend, fmt.Sprintf("0/%d", lab.ThisMachine().CPUs))
+	return workers.OpenShare(t.backend, fmt.Sprintf("0/%d", lab.ThisMachine().CPUs))
 }
 
 // inTurn times a batch of the first entry of each Spec, one after the other, in rounds, in the second half of its

@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
@@ -22,7 +24,7 @@ const tuningSeeds = 2_000_000
 
 // tuneFlags holds the flags of hyper tune.
 type tuneFlags struct {
-	search lab.Tuning
+	search tune.Search
 	engine engineFlags
 	space  []string
 	rungs  []string
@@ -104,7 +106,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	err = f.engine.work(f.out, func(o lab.Options) (err error) {
-		t, err = lab.Tune(c.Context(), t, paper.Known, o)
+		t, err = tune.Run(c.Context(), t, paper.Known, o)
 		return err
 	})
 	if err != nil {
@@ -114,7 +116,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := lab.WriteFile(filepath.Join(f.out, "tune.json"), append(text, '\n')); err != nil {
+	if err := saved.WriteFile(filepath.Join(f.out, "tune.json"), append(text, '\n')); err != nil {
 		return err
 	}
 	if f.engine.json {
@@ -125,9 +127,9 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 }
 
 // dimensions returns the dimensions of --space.
-func dimensions(texts []string) (space []lab.Dimension, err error) {
+func dimensions(texts []string) (space []tune.Dimension, err error) {
 	for _, text := range texts {
-		d, err := lab.ParseDimension(text)
+		d, err := tune.ParseDimension(text)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +139,7 @@ func dimensions(texts []string) (space []lab.Dimension, err error) {
 }
 
 // champion returns the winner of the record of --champion.
-func champion(file string, t lab.Tuning) ([]string, error) {
+func champion(file string, t tune.Search) ([]string, error) {
 	if file == "" {
 		return nil, nil
 	}
@@ -145,7 +147,7 @@ func champion(file string, t lab.Tuning) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var earlier lab.Tuning
+	var earlier tune.Search
 	if err := json.Unmarshal(text, &earlier); err != nil {
 		return nil, fmt.Errorf("%s is not a record of hyper tune: %w", file, err)
 	}
@@ -157,9 +159,9 @@ func champion(file string, t lab.Tuning) ([]string, error) {
 }
 
 // stages returns the rounds of --rung.
-func stages(texts []string) (plan []lab.Stage, err error) {
+func stages(texts []string) (plan []tune.Stage, err error) {
 	for _, text := range texts {
-		var s lab.Stage
+		var s tune.Stage
 		var rest string
 		n, _ := fmt.Sscanf(text+" ", "%d:%d:%d%s", &s.Candidates, &s.Size.Runs, &s.Size.Periods, &rest)
 		if n != 3 {
@@ -170,7 +172,7 @@ func stages(texts []string) (plan []lab.Stage, err error) {
 	return plan, nil
 }
 
-func printTuning(t lab.Tuning) error {
+func printTuning(t tune.Search) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, r := range t.Rungs {
 		fmt.Fprintf(w, "%d periods, %d runs\tmean\tse\tbehind\tse\tmedian\tdiverged\n", r.Size.Periods, r.Size.Runs)

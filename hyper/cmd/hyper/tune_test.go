@@ -10,7 +10,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
 
 // hyper tune writes OUT/tune.json and prints the best settings. --json prints only these, and a second call finds the
@@ -25,7 +25,7 @@ func TestTuneCommand(t *testing.T) {
 	if status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
-	var tuned lab.Tuning
+	var tuned tune.Search
 	must.M(json.Unmarshal(must.M1(os.ReadFile(filepath.Join(dir, "tune.json"))), &tuned))
 	if len(tuned.Rungs) != 2 || len(tuned.Rungs[0].Results) != 4 || len(tuned.Rungs[1].Results) != 2 ||
 		tuned.Seed != tuningSeeds {

@@ -61,7 +61,7 @@ func blockCost(entries, runs, i, j, lanes, batch int) float64 {
 	return cost
 }
 
-// Jobs returns the shards as jobs for lab.Makespan. shapes holds the first entry of each shape.
+// Jobs returns the shards as jobs for forecast.Makespan. shapes holds the first entry of each shape.
 func (p Plan) Jobs(shapes []int) []lab.Job {
 	var out []lab.Job
 	for _, s := range p.Shards {

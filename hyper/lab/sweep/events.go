@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -127,7 +128,7 @@ func (h *heart) write() {
 	b := heartbeat{Done: h.now.Done, Computed: h.now.Computed, Seconds: time.Since(h.begin).Seconds()}
 	h.mu.Unlock()
 	if text, err := json.Marshal(b); err == nil {
-		_ = lab.WriteFile(filepath.Join(h.path, heartbeatFile), text)
+		_ = saved.WriteFile(filepath.Join(h.path, heartbeatFile), text)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
@@ -59,7 +60,7 @@ func TestShardsOfOtherCode(t *testing.T) {
 		if err := p.Merge(dir, mixed, paper.Known); err != nil || !errors.Is(why, lab.ErrMixed) {
 			t.Errorf("%s: merging with Mix: %v; Mix was called with %v", name, err, why)
 		}
-		if h, _, err := (lab.Study{Mix: p.Mix}).Read(paper.Known, mixed); err != nil || len(h.Code()) != 2 {
+		if h, _, err := (analysis.Reader{Mix: p.Mix}).Read(paper.Known, mixed); err != nil || len(h.Code()) != 2 {
 			t.Errorf("%s: the merged header names %v, %v", name, h.Code(), err)
 		}
 	}

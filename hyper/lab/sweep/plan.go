@@ -27,6 +27,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -227,7 +228,7 @@ func writeOnce(path string, value any) (found bool, err error) {
 		return false, err
 	}
 	draft := fmt.Sprintf("%s.%d", path, os.Getpid())
-	if err := lab.WriteFile(draft, append(text, '\n')); err != nil {
+	if err := saved.WriteFile(draft, append(text, '\n')); err != nil {
 		return false, err
 	}
 	err = os.Link(draft, path) // fails if the path exists, unlike a rename

@@ -8,7 +8,9 @@ import (
 	"reflect"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
 
 // SearchFile is the name of the file of a search in its folder.
@@ -21,12 +23,12 @@ type Search struct {
 	Version    string          `json:"version"`
 	Provenance lab.Provenance  `json:"provenance,omitzero"` // the code that began the search
 	Options    Options         `json:"options"`
-	Tuning     lab.Tuning      `json:"tuning"` // without rungs
+	Tuning     tune.Search     `json:"tuning"` // without rungs
 	Mix        func(why error) `json:"-"`      // Mix of its plans, see Plan
 }
 
 // NewSearch checks a search, and sets the options that would otherwise depend on the machine.
-func NewSearch(t lab.Tuning, known map[string]lab.Experiment, o Options) (Search, error) {
+func NewSearch(t tune.Search, known map[string]lab.Experiment, o Options) (Search, error) {
 	t.Rungs = nil
 	spec, err := t.Spec(known)
 	if err != nil {
@@ -75,8 +77,8 @@ func OpenSearch(dir string) (Search, error) {
 // Run continues the search. It calls run with the sweep of each rung in turn; run may return an error to continue
 // later. Run writes the result to tune.json, as `hyper tune` does.
 func (s Search) Run(dir string, known map[string]lab.Experiment, run func(rung string, p Plan) error) (
-	lab.Tuning, error) {
-	t, err := s.Tuning.Search(known, func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error) {
+	tune.Search, error) {
+	t, err := s.Tuning.RunWith(known, func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error) {
 		path := Rung(dir, rung)
 		p, err := New(spec, s.Options)
 		p.Mix = s.Mix
@@ -98,7 +100,7 @@ func (s Search) Run(dir string, known map[string]lab.Experiment, run func(rung s
 	if err != nil {
 		return t, err
 	}
-	return t, lab.WriteFile(filepath.Join(dir, "tune.json"), append(text, '\n'))
+	return t, saved.WriteFile(filepath.Join(dir, "tune.json"), append(text, '\n'))
 }
 
 // Rung returns the folder of a rung. Rungs count from 1.

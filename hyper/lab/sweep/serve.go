@@ -30,7 +30,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, known map[string]la
 		return err
 	}
 	p.Mix = mix
-	if err := lab.OpenShare(p.Backend, share); err != nil {
+	if err := workers.OpenShare(p.Backend, share); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -14,7 +14,7 @@ import (
 	"text/template"
 	"unicode"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
 // Task describes the resources that a scheduler gives to each shard.
@@ -170,5 +170,5 @@ func (s Slurm) Submit(ctx context.Context, dir string, shards []int) (job string
 		return "", fmt.Errorf("%w: print the script with --dry-run, and submit it on another machine", err)
 	}
 	job, _, _ = strings.Cut(strings.TrimSpace(string(said)), ";")
-	return job, lab.WriteFile(filepath.Join(dir, "slurm-"+job+".sh"), []byte(script))
+	return job, saved.WriteFile(filepath.Join(dir, "slurm-"+job+".sh"), []byte(script))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
+	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
@@ -145,15 +146,15 @@ func TestShardsOfAShapeShareACompilation(t *testing.T) {
 	}
 }
 
-// A search by sweeps has the same result as lab.Tune, and continues where it stopped.
+// A search by sweeps has the same result as tune.Run, and continues where it stopped.
 func TestSearchIsTune(t *testing.T) {
-	tuning := lab.Tuning{
+	tuning := tune.Search{
 		Experiment: "gaussian", Agent: "linear", Sets: []string{"arms=3", "index-dim=2", "batch=8", "index-samples=2"},
-		Space: []lab.Dimension{{Key: "step-size", Low: 0.01, High: 1},
+		Space: []tune.Dimension{{Key: "step-size", Low: 0.01, High: 1},
 			{Key: "sgd-steps", Values: []string{"1", "2"}}},
 		Candidates: 10, Size: lab.Size{Periods: 18, Runs: 8}, Seed: 5,
 	}
-	want, err := lab.Tune(t.Context(), tuning, paper.Known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
+	want, err := tune.Run(t.Context(), tuning, paper.Known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
 	must.M(err)
 	s, err := sweep.NewSearch(tuning, paper.Known, sweep.Options{Backend: backend.Go, Shards: 3})
 	must.M(err)
@@ -164,7 +165,7 @@ func TestSearchIsTune(t *testing.T) {
 	must.M(err)
 	calls, later := 0, errors.New("later")
 	for range 10 {
-		var got lab.Tuning
+		var got tune.Search
 		got, err = there.Run(dir, paper.Known, func(rung string, p sweep.Plan) error {
 			if _, _, err := p.Rows(rung, paper.Known); err == nil {
 				return nil
@@ -175,7 +176,7 @@ func TestSearchIsTune(t *testing.T) {
 		})
 		if err == nil {
 			if !reflect.DeepEqual(got, want) {
-				t.Errorf("found %v, lab.Tune %v", got.Best(), want.Best())
+				t.Errorf("found %v, tune.Run %v", got.Best(), want.Best())
 			}
 			break
 		}

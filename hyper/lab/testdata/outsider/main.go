@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/learner"
@@ -85,7 +86,7 @@ func sweep(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range lab.Curves(h, rows) {
+	for _, c := range analysis.Curves(h, rows) {
 		fmt.Printf("%v length %v: regret %.1f, %d of %d runs diverged\n", c.Settings["temperature"],
 			c.Settings["length"], c.Mean[len(c.Mean)-1], c.Diverged, c.Runs)
 	}

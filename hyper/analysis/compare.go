@@ -1,0 +1,93 @@
+package analysis
+
+import (
+	"math"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+)
+
+// Standing is the result of an entry at the last period that all its runs have reached. On hard problems the regret is
+// heavy-tailed over seeds, so Standing has three statistics: the mean, which is the paper's; the median, which
+// describes a typical run; and the share of runs that failed.
+type Standing struct {
+	Agent    string         `json:"agent"`
+	Settings map[string]any `json:"settings"`
+	Period   int            `json:"period"`
+	Runs     int            `json:"runs"`     // including diverged ones
+	Diverged int            `json:"diverged"` // number of runs
+	Mean     stats.Estimate `json:"mean"`     // cumulative regret
+	Median   stats.Estimate `json:"median"`
+	Failed   stats.Estimate `json:"failed"` // share of the runs
+	// Difference is the mean regret of this entry minus the mean regret of the first entry, over Pairs at their last
+	// common period. It is NaN if there are no pairs.
+	Difference stats.Estimate `json:"difference"`
+	Pairs      int            `json:"pairs"` // number of pairs of runs with the same seed
+}
+
+// Compare returns one Standing for each entry, in the order of the entries. A run fails if its regret per period over
+// the last half of the periods is above failure, see [lab.Experiment].
+func Compare(h lab.Header, rows []lab.Row, failure float64) ([]Standing, error) {
+	var out []Standing
+	for i, e := range h.Spec.Entries {
+		regret, last, diverged, err := finals(rows, i, e)
+		if err != nil {
+			return nil, err
+		}
+		runs := historyOf(rows, i)
+		s := Standing{Agent: e.Agent, Settings: lab.Values(e.Setting), Period: last, Runs: len(regret),
+			Diverged: diverged}
+		s.Mean = stats.MeanRegret(regret)
+		s.Median, s.Failed = stats.Median(regret), stats.Share(runs.failed(failure), len(regret))
+		if i > 0 {
+			s.Difference, s.Pairs = differenceFrom(rows, i, 0)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// differenceFrom returns the mean difference between two entries, or NaN if they have no pairs of runs.
+func differenceFrom(rows []lab.Row, entry, other int) (e stats.Estimate, pairs int) {
+	d, err := PairedDifference(rows, entry, other)
+	if err != nil {
+		nan := stats.Float(math.NaN())
+		return stats.Estimate{Value: nan, Lower: nan, Upper: nan}, 0
+	}
+	return d.Mean, d.Pairs
+}
+
+// failed returns the number of runs whose regret per period over about the last half is above a bound, or is NaN.
+func (h history) failed(bound float64) (n int) {
+	seeds, periods := common(h)
+	last := periods[len(periods)-1]
+	middle := before(periods, (last+1)/2)
+	for _, late := range h.since(middle, last, seeds) {
+		if !(late/float64(last-middle) <= bound) {
+			n++
+		}
+	}
+	return n
+}
+
+// before returns the last of the periods that is at most limit, or 0 if there is none.
+func before(periods []int, limit int) (found int) {
+	for _, p := range periods {
+		if p <= limit {
+			found = p
+		}
+	}
+	return found
+}
+
+// since returns the regret of each run from the end of period from (0 is the start of the run) to the end of period to.
+func (h history) since(from, to int, seeds []uint64) []float64 {
+	out := h.at(to, seeds)
+	if from == 0 {
+		return out
+	}
+	for i, x := range h.at(from, seeds) {
+		out[i] -= x
+	}
+	return out
+}

@@ -1,0 +1,53 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// Reader reads the pieces of a study. The zero value refuses pieces that different code made, unless no
+// change of results lies between the versions of the code (see [lab.Provenance.Mixable]).
+type Reader struct {
+	// Mix, if not nil, allows pieces that different code made. It is called with the reason why they differ, and the
+	// joined header names all code.
+	Mix func(why error)
+}
+
+// maker is a version of the code that made pieces of a study.
+type maker struct {
+	code    lab.Provenance
+	path    string // path of its first piece
+	entries []lab.Entry
+}
+
+// makers lists the versions of the code that made the pieces read so far.
+type makers struct{ list []*maker }
+
+// add records the code that made another piece. The error says why the piece must not be joined with one of the earlier
+// pieces.
+func (m *makers) add(path string, h lab.Header) error {
+	var wrong error
+	for _, code := range h.Code() {
+		new := &maker{code: code, path: path}
+		for _, old := range m.list {
+			if old.code == code {
+				new = old
+				continue
+			}
+			entries := old.entries
+			if code.Epoch < old.code.Epoch {
+				entries = h.Spec.Entries
+			}
+			err := old.code.Mixable(code, h.Spec.Experiment, entries)
+			if err != nil && old.path != path && wrong == nil {
+				wrong = fmt.Errorf("%s and %s: %w", old.path, path, err)
+			}
+		}
+		if new.entries == nil {
+			m.list = append(m.list, new)
+		}
+		new.entries = append(new.entries, h.Spec.Entries...)
+	}
+	return wrong
+}

@@ -1,0 +1,78 @@
+package analysis
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+)
+
+// ErrNoRows is the cause of errors about statistics of runs that have no rows.
+var ErrNoRows = errors.New("no rows")
+
+// Summary holds the results of an entry. Regret is expected regret, in units of reward. A statistic that cannot be
+// computed, such as the standard error of a single run, is nil.
+type Summary struct {
+	Experiment       string         `json:"experiment"`
+	Agent            string         `json:"agent"`
+	Settings         map[string]any `json:"settings"`
+	Runs             int            `json:"runs"`    // number of runs with rows, including diverged ones
+	Periods          int            `json:"periods"` // the last period that all these runs have reached
+	Seed             uint64         `json:"seed"`
+	Backend          string         `json:"backend"`
+	Average          *stats.Float   `json:"average_regret"` // per period
+	AverageSE        *stats.Float   `json:"average_regret_se"`
+	Cumulative       *stats.Float   `json:"cumulative_regret"`
+	CumulativeSE     *stats.Float   `json:"cumulative_regret_se"`
+	CumulativeMedian *stats.Float   `json:"cumulative_regret_median"`
+	Diverged         int            `json:"diverged"`    // number of runs that diverged
+	Computation      float64        `json:"computation"` // per period, see [lab.Agent]
+}
+
+// Summarize returns one Summary for each entry, in the order of the entries. For unfinished results it uses the periods
+// that all runs have.
+func Summarize(h lab.Header, rows []lab.Row) ([]Summary, error) {
+	var out []Summary
+	for i, e := range h.Spec.Entries {
+		regret, last, diverged, err := finals(rows, i, e)
+		if err != nil {
+			return nil, err
+		}
+		_, agent := e.Setting.Build(h.Spec.Periods)
+		s := Summary{
+			Experiment: h.Spec.Experiment, Agent: e.Agent, Settings: lab.Values(e.Setting), Runs: len(regret),
+			Periods: last,
+			Seed:    h.Spec.Seed, Backend: h.Backend, Diverged: diverged, Computation: agent.Computation(),
+		}
+		mean, se := stats.MeanSE(regret)
+		s.Cumulative, s.CumulativeSE, s.CumulativeMedian = orNil(mean), orNil(se), orNil(stats.Quantile(regret, 0.5))
+		s.Average, s.AverageSE = orNil(mean/float64(last)), orNil(se/float64(last))
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// finals returns the regrets of an entry's runs at the last period that all of them have reached, and the number of
+// runs that have diverged by that period.
+func finals(rows []lab.Row, entry int, e lab.Entry) (regret []float64, last, diverged int, err error) {
+	runs := historyOf(rows, entry)
+	seeds, periods := common(runs)
+	if len(periods) == 0 {
+		return nil, 0, 0, fmt.Errorf("entry %d (agent %s): %w: there is no period that all its runs have "+
+			"reached", entry, e.Agent,
+			ErrNoRows)
+	}
+	last = periods[len(periods)-1]
+	return runs.at(last, seeds), last, runs.diverged(last, seeds), nil
+}
+
+// orNil returns x, or nil for NaN.
+func orNil(x float64) *stats.Float {
+	if math.IsNaN(x) {
+		return nil
+	}
+	f := stats.Float(x)
+	return &f
+}

@@ -1,0 +1,150 @@
+package analysis
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+)
+
+// Complete reads the results of a folder. All runs must have ended. If there are sets, Complete returns the part of the
+// results that has these settings, see [Select]. It is an error if no agent has a key of the sets, or if the
+// part has no agent.
+func Complete(dir string, known map[string]lab.Experiment, sets ...string) (lab.Header, []lab.Row, error) {
+	h, rows, err := lab.ReadResults(dir, known)
+	if err != nil {
+		return h, nil, err
+	}
+	want := len(h.Spec.Entries) * h.Spec.Runs * len(lab.Schedule(h.Spec.Periods))
+	if len(rows) != want {
+		return h, nil, fmt.Errorf("%s: %w: it has %d of %d rows; finish the runs with "+
+			"`hyper resume %s`", dir, lab.ErrResults, len(rows),
+			want, dir)
+	}
+	if len(sets) == 0 {
+		return h, rows, nil
+	}
+	if err := haveKeys(h, sets); err != nil {
+		return h, nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	if h, rows = Select(known[h.Spec.Experiment], h, rows, sets...); len(h.Spec.Entries) == 0 {
+		return h, nil, fmt.Errorf("%s has no agent with %s", dir, strings.Join(sets, " "))
+	}
+	return h, rows, nil
+}
+
+// haveKeys returns an error if no entry has one of the keys of sets.
+func haveKeys(h lab.Header, sets []string) error {
+	var keys []string
+	for _, e := range h.Spec.Entries {
+		for _, k := range lab.Keys(e.Setting) {
+			keys = append(keys, k.Name)
+		}
+	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	for _, set := range sets {
+		if key, _, _ := strings.Cut(set, "="); !slices.Contains(keys, key) {
+			return fmt.Errorf("no agent has a key %q%s; the keys are %s", key, nearest.Hint(key, keys),
+				strings.Join(keys, ", "))
+		}
+	}
+	return nil
+}
+
+// pieceParts is the number of steps of regret in one unit of reward: a piece of a study rounds regrets to such steps.
+const pieceParts = 1e3
+
+// Write writes complete results to a file. FILE.jsonl has every row and every digit. FILE.jsonl.gz becomes a piece of a
+// study: it has the rows at the last period and at eight periods for each factor of ten, from 10 on. These periods do
+// not depend on the last period, so that pieces of different lengths can be compared. A piece has regrets rounded to
+// thousandths.
+//
+// Write refuses to replace an existing file unless replace is true or
+// the bytes would be the same. It always refuses to replace the result file of a run.
+func Write(path string, h lab.Header, rows []lab.Row, replace bool) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder: name a file, FILE.jsonl.gz or FILE.jsonl", path)
+	}
+	if !strings.HasSuffix(path, ".jsonl") && !strings.HasSuffix(path, ".jsonl.gz") {
+		return fmt.Errorf("%s: the name must be FILE.jsonl.gz, for a piece of a study, or FILE.jsonl, for every row",
+			path)
+	}
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	lines, piece, kept := json.NewEncoder(z), filepath.Ext(path) != ".jsonl", thinned(h.Spec.Periods)
+	if !piece {
+		lines = json.NewEncoder(&out)
+	}
+	err = lines.Encode(h)
+	for _, r := range rows {
+		if piece && !slices.Contains(kept, r.Period) {
+			continue
+		}
+		if piece {
+			r.Regret = stats.Float(math.Round(float64(r.Regret)*pieceParts) / pieceParts)
+		}
+		err = errors.Join(err, lines.Encode(r))
+	}
+	if piece {
+		err = errors.Join(err, z.Close())
+	}
+	if err == nil {
+		err = mayWrite(path, out.Bytes(), replace)
+	}
+	if err != nil {
+		return err
+	}
+	return saved.WriteFile(path, out.Bytes())
+}
+
+// mayWrite returns an error if writing a file would destroy other contents.
+func mayWrite(path string, text []byte, replace bool) error {
+	existing, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case filepath.Base(path) == lab.ResultsFile:
+		return fmt.Errorf("%s exists: choose another name, because runs keep their results under this name", path)
+	case replace || bytes.Equal(existing, text):
+		return nil
+	}
+	return fmt.Errorf("%s exists: choose another name, or replace the file with --force", path)
+}
+
+// thinned returns the periods of a piece of a study: every second period of the grid that all schedules share, from 10
+// on (10, 13, 17, 23, 31, 42, 56, 74, 100 and so on), and the last period. Older pieces of 2,000 periods also have the
+// periods between these.
+func thinned(periods int) []int {
+	var out []int
+	all := lab.Schedule(periods)
+	for i := slices.Index(all, 10); i >= 0 && i < len(all)-1; i += 2 {
+		out = append(out, all[i])
+	}
+	return append(out, periods)
+}
+
+// agree reports whether two rows of the same run and period are equal, except for the rounding of regrets in a piece of
+// a study.
+func agree(a, b lab.Row) bool {
+	x, y := float64(a.Regret), float64(b.Regret)
+	near := math.Abs(x-y) <= 0.5/pieceParts+1e-12*math.Abs(x)
+	return a.Diverged == b.Diverged && (near || x == y || math.IsNaN(x) && math.IsNaN(y))
+}

@@ -1,0 +1,234 @@
+// Package tune searches for the settings of an agent with little regret, by successive halving.
+//
+//	search := tune.Search{Experiment: "gaussian", Agent: "linear", Seed: 2_000_000,
+//		Candidates: 10, Size: lab.Size{Periods: 1000, Runs: 16},
+//		Space: []tune.Dimension{{Key: "step-size", Low: 0.01, High: 1}}}
+//	search, err := tune.Run(ctx, search, paper.Known, lab.Options{Dir: "hyper-out/tune"})
+//	...
+//	fmt.Println(search.Best()) // [step-size=0.31]
+//
+// A [Search] states the candidates and the sizes of its rungs, and keeps their results. Its JSON is the record of the
+// search.
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+)
+
+// Search is a search for the settings of an agent by successive halving (Jamieson and Talwalkar 2016). All candidates
+// run on a few seeds. The best third of them then runs with twice as many seeds and half as many periods again, and so
+// on to the last rung. A Plan can set other sizes. Agents whose searches have equal Plan, Candidates, Size and Seed
+// have equal budgets and run in the same environments.
+//
+// With Least, the search finds the least computation that performs well, by the experiment's Target. Candidates whose
+// average regret is below the target with confidence rank first, and the one with the least computation is the best.
+// Then follow the candidates whose mean is below the target, and then the others by regret. Because the target concerns
+// the whole horizon, all rungs have all periods.
+type Search struct {
+	Experiment string      `json:"experiment"`
+	Agent      string      `json:"agent"`
+	Sets       []string    `json:"sets,omitempty"` // settings that all candidates share
+	Space      []Dimension `json:"space"`
+	Candidates int         `json:"candidates"`
+	Size       lab.Size    `json:"size"`           // size of the last rung
+	Plan       []Stage     `json:"plan,omitempty"` // sizes of all rungs; replaces Candidates and Size
+	Seed       uint64      `json:"seed"`           // the first seed; evaluate the winner on other seeds
+	// Champion is the winner of an earlier search, as "key=value" texts. It is one of the candidates of the last rung.
+	Champion   []string       `json:"champion,omitempty"`
+	Least      bool           `json:"least,omitempty"`
+	Provenance lab.Provenance `json:"provenance,omitzero"` // the code that began the first rung
+	Rungs      []Rung         `json:"rungs"`
+}
+
+// Stage is a rung before it is run: the number of candidates that remain, and the Size of their runs.
+type Stage struct {
+	Candidates int      `json:"candidates"`
+	Size       lab.Size `json:"size"`
+}
+
+// Budget returns the number of run-periods of the search.
+func (t Search) Budget() int {
+	budget := 0
+	for _, s := range t.stages() {
+		budget += s.Candidates * s.Size.Runs * s.Size.Periods
+	}
+	return budget
+}
+
+// Rung is a round of the search with its results.
+type Rung struct {
+	Size    lab.Size  `json:"size"`
+	Results []Outcome `json:"results"` // from best to worst
+}
+
+// Outcome is the result of a candidate in a rung.
+type Outcome struct {
+	Settings map[string]string `json:"settings"`
+	// Mean, SE and Median describe cumulative regret, see [analysis.Summary]. They are +Inf if the Summary has nil, and
+	// in old records if a run diverged.
+	Mean     stats.Float `json:"mean"`
+	SE       stats.Float `json:"se"`
+	Median   stats.Float `json:"median"`
+	Diverged int         `json:"diverged"`
+	// Behind is the difference between the candidate's mean regret and the mean regret of the first in the rung, over
+	// the same seeds.
+	Behind   stats.Float `json:"behind"`
+	BehindSE stats.Float `json:"behind_se"`
+	Champion bool        `json:"champion,omitempty"` // whether the candidate is the winner of an earlier search
+	// Computation is the computation per period by the paper's formula. It is set if the search has Least.
+	Computation float64 `json:"computation,omitempty"`
+}
+
+// Best returns the winner's settings, as "key=value" texts in the order of the keys.
+func (t Search) Best() []string {
+	if len(t.Rungs) == 0 {
+		return nil
+	}
+	var out []string
+	for key, value := range t.Rungs[len(t.Rungs)-1].Results[0].Settings {
+		out = append(out, key+"="+value)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// AtEdge returns ranges to search next: for each of the winner's values in the outer tenth of its range, on the
+// logarithmic scale, the range moved by half its length towards that side. Only a champion's value can be outside its
+// range.
+func (t Search) AtEdge() (out []Dimension) {
+	if len(t.Rungs) == 0 {
+		return nil
+	}
+	winner := t.Rungs[len(t.Rungs)-1].Results[0].Settings
+	for _, d := range t.Space {
+		x, err := strconv.ParseFloat(winner[d.Key], 64)
+		if next, ok := d.shifted(x); ok && err == nil && d.concerns(winner) {
+			out = append(out, next)
+		}
+	}
+	return out
+}
+
+// Run runs the search and returns it with its Rungs. If opts.Dir holds a part of the same search, Run continues it.
+func Run(ctx context.Context, t Search, known map[string]lab.Experiment, opts lab.Options) (Search, error) {
+	t, err := t.RunWith(known, func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error) {
+		o := opts
+		o.Dir = filepath.Join(opts.Dir, fmt.Sprintf("rung-%d", rung))
+		return lab.Simulate(ctx, spec, known, o)
+	})
+	if errors.Is(err, lab.ErrOtherResults) {
+		err = fmt.Errorf("%s holds another search, or a search with another backend or batch size; choose another "+
+			"--out, or continue that search with the arguments that began it", opts.Dir)
+	}
+	return t, err
+}
+
+// Spec returns a Spec of all candidates with the size of the last rung. A search without halving runs it.
+func (t Search) Spec(known map[string]lab.Experiment) (lab.Spec, error) {
+	candidates, err := t.candidates(known)
+	if err != nil {
+		return lab.Spec{}, err
+	}
+	stages := t.stages()
+	spec := t.spec(stages[len(stages)-1].Size, candidates)
+	return spec, spec.Validate()
+}
+
+// spec returns a Spec of some candidates.
+func (t Search) spec(size lab.Size, candidates []candidate) lab.Spec {
+	spec := lab.Spec{Experiment: t.Experiment, Periods: size.Periods, Runs: size.Runs, Seed: t.Seed}
+	for _, c := range candidates {
+		spec.Entries = append(spec.Entries, c.entry)
+	}
+	return spec
+}
+
+// RunWith is [Run] with a function that simulates each rung; rungs count from 1. An error of simulate ends the search,
+// and the rungs before it are returned.
+func (t Search) RunWith(known map[string]lab.Experiment, simulate func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error)) (
+	Search, error) {
+	t.Rungs = nil
+	candidates, err := t.candidates(known)
+	if err != nil {
+		return t, err
+	}
+	champion, err := t.champion(known[t.Experiment])
+	if err != nil {
+		return t, err
+	}
+	var target func(*lab.Setting) float64
+	if t.Least {
+		target = known[t.Experiment].Target
+	}
+	stages := t.stages()
+	for i, stage := range stages {
+		if i+1 == len(stages) && champion != nil {
+			candidates = append(candidates, *champion)
+		}
+		h, rows, err := simulate(i+1, t.spec(stage.Size, candidates))
+		if err != nil {
+			return t, err
+		}
+		if i == 0 {
+			t.Provenance = h.Provenance
+		}
+		outcomes, err := judge(h, rows, candidates, target)
+		if err != nil {
+			return t, err
+		}
+		rung := Rung{Size: stage.Size}
+		for _, o := range outcomes {
+			rung.Results = append(rung.Results, o.Outcome)
+		}
+		t.Rungs = append(t.Rungs, rung)
+		if i+1 < len(stages) {
+			next := make([]candidate, t.fresh(i+1))
+			for j := range next {
+				next[j] = candidates[outcomes[j].index]
+			}
+			candidates = next
+		}
+	}
+	return t, nil
+}
+
+// stages returns the rungs to run: the Plan, or rungs that each keep a third of the candidates.
+func (t Search) stages() []Stage {
+	if len(t.Plan) > 0 {
+		return t.Plan
+	}
+	var out []Stage
+	size := t.Size
+	for n := t.Candidates; ; n = (n + 2) / 3 {
+		out = append(out, Stage{n, size})
+		if n <= 3 {
+			break
+		}
+		size.Runs = max(1, size.Runs/2)
+		if !t.Least {
+			size.Periods = max(1, size.Periods*2/3)
+		}
+	}
+	for i := range len(out) / 2 { // the last rung is the largest
+		j := len(out) - 1 - i
+		out[i].Size, out[j].Size = out[j].Size, out[i].Size
+	}
+	return out
+}
+
+// fresh returns the number of candidates of a rung that the search itself produces: all except the champion.
+func (t Search) fresh(rung int) int {
+	stages := t.stages()
+	if rung+1 == len(stages) && len(t.Champion) > 0 {
+		return stages[rung].Candidates - 1
+	}
+	return stages[rung].Candidates
+}

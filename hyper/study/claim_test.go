@@ -1,0 +1,86 @@
+package study_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/hypermodels/hypermodels/hyper/study"
+)
+
+// An interval of four times as many runs is half as long.
+func TestRunsToDecide(t *testing.T) {
+	undecided := study.JudgeBelow("ratio", stats.Estimate{Value: 0.8, Lower: 0.4, Upper: 1.2}, 1, 10, 100)
+	if runs, ok := undecided.RunsToDecide(); !ok || runs < 400 || runs > 402 {
+		t.Errorf("%v, %v runs would decide, want 401", runs, ok)
+	}
+	above := study.JudgeBelow("ratio", stats.Estimate{Value: 1.1, Lower: 0.9, Upper: 1.6}, 1, 10, 100)
+	if runs, ok := above.RunsToDecide(); !ok || runs < 400 || runs > 402 {
+		t.Errorf("%v, %v runs would decide against it, want 401", runs, ok)
+	}
+	// The factor for few runs also falls, from 1.33 with 9 runs to 1.19 with 28, so that 28 runs decide instead of 36.
+	few := stats.MeanRegret([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9})
+	half := study.JudgeBelow("regret", few, float64(few.Value+few.Upper)/2, 10, 9)
+	if runs, ok := half.RunsToDecide(); !ok || runs < 29 || runs > 31 {
+		t.Errorf("%v, %v runs would decide, want 30", runs, ok)
+	}
+	discrete := undecided
+	discrete.Discrete = true
+	decided := study.JudgeBelow("ratio", stats.Estimate{Value: 0.8, Lower: 0.7, Upper: 0.9}, 1, 10, 100)
+	endless := study.JudgeBelow("ratio", stats.Estimate{Value: 0.8, Lower: 0.4, Upper: stats.Float(math.Inf(1))}, 1, 10, 100)
+	for _, f := range []study.Finding{decided, endless, discrete} {
+		if runs, ok := f.RunsToDecide(); ok {
+			t.Errorf("%v: %v runs would decide, want no number", f, runs)
+		}
+	}
+}
+
+// A claim that two agents are alike holds if the whole interval lies between its bounds. It is refuted if the whole
+// interval lies outside.
+func TestWithin(t *testing.T) {
+	for _, c := range []struct {
+		value, lower, upper float64
+		want                study.Verdict
+	}{
+		{1, 0.9, 1.1, study.Reproduced}, {1, 0.7, 1.1, study.Undecided}, {1, 0.9, 1.4, study.Undecided},
+		{0.6, 0.5, 0.7, study.Refuted}, {2, 1.5, 3, study.Refuted},
+	} {
+		e := stats.Estimate{Value: stats.Float(c.value), Lower: stats.Float(c.lower), Upper: stats.Float(c.upper)}
+		if f := study.JudgeWithin("ratio", e, 0.8, 1.25, 10, 100); f.Verdict != c.want {
+			t.Errorf("%v: %s, want %s", e, f.Verdict, c.want)
+		}
+	}
+	toLower := study.JudgeWithin("ratio", stats.Estimate{Value: 0.9, Lower: 0.7, Upper: 1.16}, 0.8, 1.25, 10, 100)
+	if runs, ok := toLower.RunsToDecide(); !ok || runs < 401 || runs > 402 { // 0.2 above the lower end must become 0.1
+		t.Errorf("%v, %v runs would decide", runs, ok)
+	}
+}
+
+// Holm's p-values of 0.001, 0.02, 0.03 and 0.2 are 0.004, 0.06, 0.06 and 0.2, as R's p.adjust returns them: two
+// findings that are decided alone are not decided among four. A finding that was not tested does not count.
+func TestHolm(t *testing.T) {
+	finding := func(p float64, v study.Verdict) study.Finding { return study.Finding{P: stats.Float(p), Verdict: v} }
+	all := []study.Finding{finding(0.03, study.Refuted), finding(0.001, study.Reproduced),
+		finding(math.NaN(), study.NotTested), finding(0.02, study.Reproduced), finding(0.2, study.Undecided)}
+	got := study.Correct(all)
+	for i, want := range []study.Finding{finding(0.06, study.Undecided), finding(0.004, study.Reproduced), all[2],
+		finding(0.06, study.Undecided), finding(0.2, study.Undecided)} {
+		if got[i].Verdict != want.Verdict || math.Abs(float64(got[i].P-want.P)) > 1e-12 {
+			t.Errorf("finding %d: p = %v, %s; want %v, %s", i, got[i].P, got[i].Verdict, want.P, want.Verdict)
+		}
+	}
+	if all[0].Verdict != study.Refuted {
+		t.Error("Holm changed its argument")
+	}
+	// Among four, 0.02 must become 0.05/3, which is 2.394 standard errors instead of 2.326: this needs 1.06 times the
+	// runs.
+	all[3].Runs = 1000
+	if runs, ok := study.Correct(all)[3].RunsToDecideAmong(); !ok || runs < 1058 || runs > 1062 {
+		t.Errorf("%v, %v runs would decide among all, want 1060", runs, ok)
+	}
+	for _, f := range []study.Finding{all[3], got[1], got[4]} { // not corrected, decided, undecided alone
+		if runs, ok := f.RunsToDecideAmong(); ok {
+			t.Errorf("%v: %v runs would decide among all, want no number", f, runs)
+		}
+	}
+}

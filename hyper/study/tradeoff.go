@@ -1,0 +1,126 @@
+package study
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+)
+
+// Tradeoff is the cost of one period of an entry of results, with the entry's regret. It has the entry's place among
+// all entries by each cost.
+type Tradeoff struct {
+	Agent        string         `json:"agent"`
+	Settings     map[string]any `json:"settings"`
+	Period       int            `json:"period"` // the last period that all entries have
+	Runs         int            `json:"runs"`
+	Regret       stats.Estimate `json:"regret"`          // mean of cumulative regret
+	Operations   float64        `json:"operations"`      // per period, by the formula of section 4.1
+	Micros       stats.Float    `json:"microseconds"`    // of one period of one run on one core; NaN if not measured
+	Bytes        int64          `json:"bytes,omitempty"` // of a run in a call, see [lab.Clock.Call]; 0 if not known
+	ByOperations Place          `json:"place_by_operations"`
+	ByTime       Place          `json:"place_by_time,omitempty"` // empty if a time was not measured
+}
+
+// Measured returns the tradeoff that has the agent and the settings of an entry, if there is one.
+func Measured(all []Tradeoff, e lab.Entry) (Tradeoff, bool) {
+	settings, _ := json.Marshal(lab.Values(e.Setting))
+	at := slices.IndexFunc(all, func(o Tradeoff) bool {
+		theirs, _ := json.Marshal(o.Settings)
+		return o.Agent == e.Agent && bytes.Equal(theirs, settings)
+	})
+	if at < 0 {
+		return Tradeoff{}, false
+	}
+	return all[at], true
+}
+
+// Tradeoffs returns one Tradeoff for each entry, in the order of the entries. micros holds the microseconds of each
+// entry: the time of one period of one run on one core. It may be nil, and its elements NaN, if times were not
+// measured. The error wraps [analysis.ErrNoRows] if an entry has no rows.
+func Tradeoffs(h lab.Header, rows []lab.Row, micros []float64) ([]Tradeoff, error) {
+	all, err := analysis.Summarize(h, rows)
+	if err != nil {
+		return nil, err
+	}
+	if micros == nil {
+		micros = slices.Repeat([]float64{math.NaN()}, len(all))
+	}
+	if len(micros) != len(all) {
+		return nil, fmt.Errorf("got %d times of a period for %d agents; give one time for each "+
+			"agent", len(micros), len(all))
+	}
+	out, operations := make([]Tradeoff, len(all)), make([]float64, len(all))
+	for i, c := range analysis.Curves(h, rows) {
+		regret, period := c.Final()
+		operations[i] = all[i].Computation
+		out[i] = Tradeoff{Agent: c.Agent, Settings: c.Settings, Period: period, Runs: c.Runs, Regret: regret,
+			Operations: operations[i], Micros: stats.Float(micros[i])}
+	}
+	byOperations, err := frontier(rows, operations)
+	if err != nil {
+		return nil, err
+	}
+	byTime := make([]Place, len(out))
+	if !slices.ContainsFunc(micros, math.IsNaN) {
+		if byTime, err = frontier(rows, micros); err != nil {
+			return nil, err
+		}
+	}
+	for i := range out {
+		out[i].ByOperations, out[i].ByTime = byOperations[i], byTime[i]
+	}
+	return out, nil
+}
+
+// Place says whether an entry has less regret than the entries that cost no more.
+type Place string
+
+// The places relative to the frontier of regret against cost.
+const (
+	OnFrontier  Place = "on the frontier"  // all entries that cost no more have more regret
+	OffFrontier Place = "off the frontier" // an entry that costs no more has less regret
+	Unplaced    Place = "undecided"        // neither is certain
+)
+
+// frontier returns the places of entries by the cost of each. It compares mean regrets in pairs, over the same seeds,
+// with Holm's correction over all pairs. The error wraps [analysis.ErrNoRows] if a pair has no common rows.
+func frontier(rows []lab.Row, costs []float64) ([]Place, error) {
+	type pair struct{ a, b int }
+	var pairs []pair
+	var findings []Finding
+	for a := range costs {
+		for b := range a {
+			d, err := analysis.PairedDifference(rows, a, b)
+			if err != nil {
+				return nil, err
+			}
+			pairs = append(pairs, pair{a, b})
+			findings = append(findings, JudgeBelow("", d.Ratio, 1, d.Period, d.Pairs))
+		}
+	}
+	less := map[pair]bool{} // whether the first entry certainly has less regret
+	for i, f := range Correct(findings) {
+		p := pairs[i]
+		less[p], less[pair{p.b, p.a}] = f.Verdict == Reproduced, f.Verdict == Refuted
+	}
+	out := make([]Place, len(costs))
+	for i := range costs {
+		out[i] = OnFrontier
+		for j := range costs {
+			switch {
+			case j == i || costs[j] > costs[i]:
+			case less[pair{j, i}]:
+				out[i] = OffFrontier
+			case !less[pair{i, j}] && out[i] == OnFrontier:
+				out[i] = Unplaced
+			}
+		}
+	}
+	return out, nil
+}
