@@ -2,9 +2,9 @@ package beyond
 
 import (
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/catalog/learners"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 )
 
 // LinearBandit is the linear bandit of Ensemble++ (Li et al., "Scalable exploration via Ensemble++", figure 2):
@@ -18,7 +18,6 @@ var LinearBandit = lab.Experiment{
 		"exact":              func() lab.Learner { return linearExact() },
 		"ensemble-plus-plus": func() lab.Learner { return learners.NewEnsemblePlusPlus(false) },
 	},
-	Others:  learners.Known,
 	Order:   []string{"exact", "ensemble-plus-plus"},
 	Quick:   lab.Size{Periods: 300, Runs: 20},
 	Full:    lab.Size{Periods: 1000, Runs: 200, Sets: wide},

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 )
 
 // candidate is a setting that a search tries.
@@ -55,10 +55,9 @@ func (t Tuning) candidates(known map[string]Experiment) ([]candidate, error) {
 
 // check returns the experiment of the search, or an error that says what is wrong with the search.
 func (t Tuning) check(known map[string]Experiment) (Experiment, error) {
-	x, ok := known[t.Experiment]
-	if !ok {
-		return x, fmt.Errorf("unknown experiment %q%s", t.Experiment,
-			nearest.Hint(t.Experiment, slices.Sorted(maps.Keys(known))))
+	x, err := Find(known, t.Experiment)
+	if err != nil {
+		return x, err
 	}
 	if t.stages()[0].Candidates < 1 || len(t.Space) == 0 {
 		return x, errors.New("a search needs at least one candidate and one key")
@@ -139,7 +138,7 @@ func (t Tuning) candidate(x Experiment, values map[string]string) (candidate, er
 	}
 	c := candidate{values: values, entry: spec.Entries[0]}
 	for _, key := range choicesFirst(c.entry.Setting, slices.Sorted(maps.Keys(values))) {
-		if err := Set(c.entry.Setting, key, values[key]); err != nil {
+		if err := catalog.Set(c.entry.Setting, key, values[key]); err != nil {
 			return c, err
 		}
 	}

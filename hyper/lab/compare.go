@@ -1,6 +1,10 @@
 package lab
 
-import "math"
+import (
+	"math"
+
+	"github.com/hypermodels/hypermodels/hyper/catalog"
+)
 
 // Standing is the result of an entry at the last period that all its runs have reached. On hard problems the regret is
 // heavy-tailed over seeds, so Standing has three statistics: the mean, which is the paper's; the median, which
@@ -30,7 +34,7 @@ func Compare(h Header, rows []Row, failure float64) ([]Standing, error) {
 			return nil, err
 		}
 		runs := historyOf(rows, i)
-		s := Standing{Agent: e.Agent, Settings: Values(e.Setting), Period: last, Runs: len(regret),
+		s := Standing{Agent: e.Agent, Settings: catalog.Values(e.Setting), Period: last, Runs: len(regret),
 			Diverged: diverged}
 		s.Mean = MeanRegret(regret)
 		s.Median, s.Failed = median(regret), share(runs.failed(failure), len(regret))

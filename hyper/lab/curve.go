@@ -1,6 +1,10 @@
 package lab
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/hypermodels/hypermodels/hyper/catalog"
+)
 
 // Curve is the cumulative regret of an entry over the periods that all its runs have. With a single run, the bounds are
 // NaN.
@@ -28,7 +32,7 @@ func Curves(h Header, rows []Row) []Curve {
 	for i, e := range h.Spec.Entries {
 		runs := historyOf(rows, i)
 		seeds, periods := common(runs)
-		c := Curve{Agent: e.Agent, Settings: Values(e.Setting), Usual: e.Setting.usual, Periods: periods,
+		c := Curve{Agent: e.Agent, Settings: catalog.Values(e.Setting), Usual: e.Setting.usual, Periods: periods,
 			Runs: len(seeds)}
 		for _, period := range periods {
 			regret := runs.at(period, seeds)

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
@@ -49,7 +50,11 @@ func Complete(dir string, known map[string]Experiment, sets ...string) (Header, 
 	if err := haveKeys(h, sets); err != nil {
 		return h, nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	if h, rows = known[h.Spec.Experiment].Part(h, rows, sets...); len(h.Spec.Entries) == 0 {
+	x, err := Find(known, h.Spec.Experiment)
+	if err != nil {
+		return h, nil, err
+	}
+	if h, rows = x.Part(h, rows, sets...); len(h.Spec.Entries) == 0 {
 		return h, nil, fmt.Errorf("%s has no agent with %s", dir, strings.Join(sets, " "))
 	}
 	return h, rows, nil
@@ -59,7 +64,7 @@ func Complete(dir string, known map[string]Experiment, sets ...string) (Header, 
 func haveKeys(h Header, sets []string) error {
 	var keys []string
 	for _, e := range h.Spec.Entries {
-		keys = append(keys, keyNames(e.Setting)...)
+		keys = append(keys, catalog.KeyNames(e.Setting)...)
 	}
 	slices.Sort(keys)
 	keys = slices.Compact(keys)

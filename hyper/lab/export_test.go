@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 )
 
 // export writes results of toys as a piece of a study.
@@ -29,7 +31,7 @@ func TestPartOfResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, rows, err := ReadStudy(knownToys, file)
-	if err != nil || len(h.Spec.Entries) != 1 || Values(h.Spec.Entries[0].Setting)["arms"] != 3 {
+	if err != nil || len(h.Spec.Entries) != 1 || catalog.Values(h.Spec.Entries[0].Setting)["arms"] != 3 {
 		t.Fatalf("%+v, %v", h.Spec, err)
 	}
 	whole, all, err := ReadStudy(knownToys, export(t, dir))

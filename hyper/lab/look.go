@@ -41,7 +41,7 @@ type Belief struct {
 }
 
 // Looker runs Specs in memory in order to read the beliefs of their agents. It keeps the compiled program of each
-// entry. Specs that differ only in numbers that do not shape the computation (see [Key]) therefore compile once. A
+// entry. Specs that differ only in numbers that do not shape the computation (see [catalog.Key]) therefore compile once. A
 // Looker is not safe for concurrent use.
 type Looker struct {
 	Backend  string         // "" is backend.Default()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 )
 
 // Offer is the cost of one period of an entry of results, with the entry's regret, and the entry's place among all
@@ -25,7 +27,7 @@ type Offer struct {
 
 // Measured returns the offer that has the agent and the settings of an entry, if there is one.
 func Measured(offers []Offer, e Entry) (Offer, bool) {
-	settings, _ := json.Marshal(Values(e.Setting))
+	settings, _ := json.Marshal(catalog.Values(e.Setting))
 	at := slices.IndexFunc(offers, func(o Offer) bool {
 		theirs, _ := json.Marshal(o.Settings)
 		return o.Agent == e.Agent && bytes.Equal(theirs, settings)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 )
 
 // Part returns the entries of results that have all the given settings, with their rows. A set is "key=value" or
@@ -35,7 +37,7 @@ func (x Experiment) place(h Header, e Entry, sets []string) (place []int, ok boo
 		agent = len(x.Order)
 	}
 	place = []int{agent}
-	own := Values(e.Setting)
+	own := catalog.Values(e.Setting)
 	for _, set := range sets {
 		key, text, given := strings.Cut(set, "=")
 		listed := strings.Split(text, ",")
@@ -75,7 +77,7 @@ func pick(h Header, rows []Row, entries []int) (Header, []Row) {
 // Levels returns the distinct values of a key in the entries of results, in ascending order.
 func Levels(h Header, key string) (out []any) {
 	for _, e := range h.Spec.Entries {
-		if v, ok := Values(e.Setting)[key]; ok && !slices.Contains(out, v) {
+		if v, ok := catalog.Values(e.Setting)[key]; ok && !slices.Contains(out, v) {
 			out = append(out, v)
 		}
 	}
@@ -103,7 +105,7 @@ func compareValues(a, b any) int {
 // Unusual lists, as "key=value" sorted by key, the settings of an entry that are neither the defaults of its agent nor
 // the result of a search for the number of periods.
 func (x Experiment) Unusual(e Entry, periods int) (out []string) {
-	own := Values(e.Setting)
+	own := catalog.Values(e.Setting)
 	for _, k := range x.unusual(e, periods) {
 		out = append(out, fmt.Sprintf("%s=%v", k, own[k]))
 	}

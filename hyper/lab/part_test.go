@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -56,7 +57,7 @@ func TestPart(t *testing.T) {
 				}
 			}
 			n := got[len(got)-1]
-			if want := lab.Values(h.Spec.Entries[n].Setting); !maps.Equal(lab.Values(e.Setting), want) {
+			if want := catalog.Values(h.Spec.Entries[n].Setting); !maps.Equal(catalog.Values(e.Setting), want) {
 				t.Errorf("%q: the rows of entry %d belong to other settings", sets, n)
 			}
 		}

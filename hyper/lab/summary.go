@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 )
 
 // ErrNoRows is the cause of errors about statistics of runs that have no rows.
@@ -39,7 +41,7 @@ func Summarize(h Header, rows []Row) ([]Summary, error) {
 		}
 		_, agent := e.Setting.Build(h.Spec.Periods)
 		s := Summary{
-			Experiment: h.Spec.Experiment, Agent: e.Agent, Settings: Values(e.Setting), Runs: len(regret),
+			Experiment: h.Spec.Experiment, Agent: e.Agent, Settings: catalog.Values(e.Setting), Runs: len(regret),
 			Periods: last,
 			Seed:    h.Spec.Seed, Backend: h.Backend, Diverged: diverged, Computation: agent.Computation(),
 		}

@@ -146,13 +146,17 @@ func (t Tuning) Search(known map[string]Experiment, simulate func(rung int, spec
 	if err != nil {
 		return t, err
 	}
-	champion, err := t.champion(known[t.Experiment])
+	x, err := Find(known, t.Experiment)
+	if err != nil {
+		return t, err
+	}
+	champion, err := t.champion(x)
 	if err != nil {
 		return t, err
 	}
 	var target func(*Setting) float64
 	if t.Least {
-		target = known[t.Experiment].Target
+		target = x.Target
 	}
 	stages := t.stages()
 	for i, stage := range stages {

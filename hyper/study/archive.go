@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -117,7 +118,7 @@ func (a *Archive) Runs(s Source) (Runs, error) {
 func (s Source) entry(h lab.Header) (int, error) {
 	found := -1
 	for i, e := range h.Spec.Entries {
-		values := lab.Values(e.Setting)
+		values := catalog.Values(e.Setting)
 		differs := func(set string) bool {
 			key, value, _ := strings.Cut(set, "=")
 			return fmt.Sprint(values[key]) != value
