@@ -271,7 +271,8 @@ func TestDivergedRunsAreShown(t *testing.T) {
 
 func TestListAndDoctor(t *testing.T) {
 	status, stdout, _ := call(t, "list")
-	for _, want := range []string{"gaussian", "agent ensemble", "index-dim", "sigma_p^2", "hyper.Network"} {
+	for _, want := range []string{"gaussian", "agent ensemble", "index-dim", "sigma_p^2", "a network from the index", "half the squared error",
+		"automatic differentiation"} {
 		if status != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("list: exit status %d, no %q", status, want)
 		}

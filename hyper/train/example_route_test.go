@@ -81,4 +81,6 @@ func ExampleAddRoute() {
 	}
 	// Output:
 	// <nil> slope
+	// [[-34.843]] is [[-34.843]]
+	// [[-71.238]] is [[-71.238]]
 }
