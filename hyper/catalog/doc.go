@@ -16,6 +16,6 @@
 // A program adds to the lists with AddBelief, AddPolicy, AddLoss, AddOptimizer, AddSchedule, AddLearner and AddWorld,
 // and everything that reads the lists then knows the entry. A field of the value that has a `help` tag is a setting,
 // see [Key]. The functions panic if the entry could not be used: if the name is taken or cannot be typed, if the value
-// is nil or a pointer, or if a field with a `help` tag cannot be set. Call them before the work begins, usually in main:
-// settings that were read earlier do not know the entry. All functions are safe for concurrent use.
+// is nil or a pointer, or if a field with a `help` tag cannot be set. Call them before the work begins, usually in
+// main: settings that were read earlier do not know the entry. All functions are safe for concurrent use.
 package catalog

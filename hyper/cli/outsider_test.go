@@ -40,8 +40,8 @@ func outsider(t *testing.T) string {
 }
 
 // A separate module that uses only exported names adds a belief, a loss, a policy, an optimizer and a world, and runs
-// them by the code of this command, on two workers. Each of the four settings has a different regret, and none diverges.
-// The results, and the other commands, name the entries.
+// them by the code of this command, on two workers. Each of the four settings has a different regret, and none
+// diverges. The results, and the other commands, name the entries.
 func TestOutsidersModule(t *testing.T) {
 	program, dir := outsider(t), t.TempDir()
 	call := func(args ...string) string {

@@ -50,8 +50,8 @@ type Bar string
 const (
 	// PerformsWell is the paper's bar.
 	PerformsWell Bar = "0.01 sqrt(K)"
-	// TwiceExact is twice the regret of exact Thompson sampling (not in the paper). Agents that approximate exact Thompson
-	// sampling can pass it with any number of arms.
+	// TwiceExact is twice the regret of exact Thompson sampling (not in the paper). Agents that approximate exact
+	// Thompson sampling can pass it with any number of arms.
 	TwiceExact Bar = "twice exact"
 )
 

@@ -85,8 +85,8 @@ func TestLossAndGradient(t *testing.T) {
 	}
 }
 
-// With every loss and all weights, the loss and its gradient equal the formula in plain Go, and all other routes that fit
-// have the same gradient. 1 - Phi(u) is 3e-5 for u = 4, and single precision has it to 6e-8. The weights of
+// With every loss and all weights, the loss and its gradient equal the formula in plain Go, and all other routes that
+// fit have the same gradient. 1 - Phi(u) is 3e-5 for u = 4, and single precision has it to 6e-8. The weights of
 // Exponential, near 10 there, therefore have an error of 2e-3.
 func TestLossesWithWeights(t *testing.T) {
 	for _, l := range []Loss{nil, logCosh{}} {

@@ -274,7 +274,8 @@ var errOther = errors.New("another route is meant")
 // ownIndices reports whether each datum of a step has its own index.
 func (c Config) ownIndices() bool { return c.sampled() && c.IndexSet == PerDatum }
 
-// anchors reports whether the regularizer is Anchor. The routes by sums and in closed form support no other regularizer.
+// anchors reports whether the regularizer is Anchor. The routes by sums and in closed form support no other
+// regularizer.
 func (c Config) anchors() bool { return c.Regularize == 0 || c.Regularize == Anchor }
 
 // linearInTheta reports whether the predictions are phi(x)^T theta, prior included.

@@ -156,8 +156,8 @@ func aimOf(w method, q problem, at hyper.Params, data Batch, z index.Set, size *
 }
 
 // bothRoutes returns two gradients of a trial's second step: the gradient by automatic differentiation of the loss, and
-// the gradient of a route. Both use the same draws. If the route integrates z, automatic differentiation uses indices that
-// have exactly the first and second moments of z.
+// the gradient of a route. Both use the same draws. If the route integrates z, automatic differentiation uses indices
+// that have exactly the first and second moments of z.
 func bothRoutes(w method, q problem, g inGraph) []*Node {
 	s, state := rng.New(Const(g.size.Graph(), []uint64{11, 12})), stateOf(g)
 	if q.Weighted {

@@ -10,8 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// allSums is the route that computes the gradient on all data, with the expectation over z in closed form, from sums that
-// each datum updates.
+// allSums is the route that computes the gradient on all data, with the expectation over z in closed form, from sums
+// that each datum updates.
 type allSums struct{ problem }
 
 func newAllSums(p problem) route { return allSums{p} }

@@ -17,8 +17,8 @@ import (
 )
 
 // A belief that has a model as its prior learns the functions of one model that has the same prior itself, from the
-// same draws. The test covers every route that supports a separate prior. If the model's prior is in its parameters, the
-// two may take different routes, with the same gradient.
+// same draws. The test covers every route that supports a separate prior. If the model's prior is in its parameters,
+// the two may take different routes, with the same gradient.
 func TestWithPriorLearnsWhatAModelDoes(t *testing.T) {
 	line, net := base.Linear{Features: 3}, base.MLP{Layers: []int{3, 2, 1}, Activation: base.ActivationTanh}
 	wide := base.MLP{Layers: []int{3, 4, 1}}

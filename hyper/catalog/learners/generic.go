@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Generic is an agent with any of the beliefs of package catalog, which can be made for inputs with any number of features. The settings
-// of the belief are keys. The agent gets arms as one-hot vectors.
+// Generic is an agent with any of the beliefs of package catalog, which can be made for inputs with any number of
+// features. The settings of the belief are keys. The agent gets arms as one-hot vectors.
 type Generic struct {
 	Belief     hyper.Belief `help:"the distribution over functions"`
 	Regularize string       `help:"pull of parameters: anchor (the paper's, to initial values) or decay (to zero)"`

@@ -1,9 +1,9 @@
 // Package learners holds the settings of learners for any world. `hyper run EXPERIMENT --agent NAME` runs these
 // learners, and package agent takes a learner with tuned settings.
 //
-// Each kind of learner is a struct whose fields are keys, see catalog.Key. It has a belief, and embeds some of the parts in
-// this file. A part checks its own numbers and sets the corresponding numbers of the learner. The tag `want` states the
-// range of a number: "positive", "not negative" or "at least 1".
+// Each kind of learner is a struct whose fields are keys, see catalog.Key. It has a belief, and embeds some of the
+// parts in this file. A part checks its own numbers and sets the corresponding numbers of the learner. The tag `want`
+// states the range of a number: "positive", "not negative" or "at least 1".
 package learners
 
 import (

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Fault is an error about a field of a configuration. [Rename] writes its text with other names of fields, such as keys.
+// Fault is an error about a field of a configuration. [Rename] writes its text with other names of fields, such as
+// keys.
 type Fault struct {
 	path   []string // what Prefix put in front, the last one first
 	field  string   // "" if the text does not begin with a field
@@ -63,8 +64,8 @@ func named(arg any, name func(path []string, field string) string) any {
 	return arg
 }
 
-// Rename returns an error with the text of err in which each field of a [Fault] has another name. path is what stands in
-// front of the field, from the outside to the inside; name returns what stands there instead, field included.
+// Rename returns an error with the text of err in which each field of a [Fault] has another name. path is what stands
+// in front of the field, from the outside to the inside; name returns what stands there instead, field included.
 func Rename(err error, name func(path []string, field string) string) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var errs []error

@@ -77,8 +77,8 @@ func Known[T enum.Value](name string, x T) error {
 	return New(name, ": unknown %d; choose %s or %s", int(x), strings.Join(words[:last], ", "), words[last])
 }
 
-// Size returns an error if an array of the given sizes has more than MostNumbers elements. No size may be negative. what
-// describes the array: a text, a [Name] or a [Product].
+// Size returns an error if an array of the given sizes has more than MostNumbers elements. No size may be negative.
+// what describes the array: a text, a [Name] or a [Product].
 func Size(what any, sizes ...int) error {
 	n := 1
 	for _, s := range sizes {

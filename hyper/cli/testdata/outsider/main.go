@@ -1,4 +1,5 @@
-// Outsider is the command hyper of another module, with a belief, a loss, a policy, an optimizer and a world of its own:
+// Outsider is the command hyper of another module, with a belief, a loss, a policy, an optimizer and a world of its
+// own:
 //
 //	outsider run seasons --agent tilted --policy boltzmann --set loss=log-cosh --set optimizer=signed
 package main
