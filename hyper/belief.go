@@ -39,6 +39,13 @@ type Sized interface {
 	ForInputs(features int) Belief
 }
 
+// Counted is a belief that knows the number of parameters that one sampled index involves: n_params in the paper's
+// measure of computation (section 4.1), which is one particle for an ensemble. For other beliefs the measure counts all
+// trained parameters.
+type Counted interface {
+	NumInvolved() int
+}
+
 // Capable is a belief that can do more than predict.
 type Capable interface {
 	Belief

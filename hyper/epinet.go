@@ -53,7 +53,7 @@ func (b Epinet) Validate() error {
 	errs := []error{faults.AtLeast("Features", b.Features, 1), faults.AtLeast("Dim", b.Dim, 1),
 		faults.NotNegative("PriorScale", b.PriorScale), faults.NotNegative("MatchedScale", b.MatchedScale)}
 	if len(b.Hidden) == 0 {
-		errs = append(errs, errors.New("Hidden needs a layer, whose units the epinet sees"))
+		errs = append(errs, faults.New("Hidden", "needs a layer, whose units the epinet sees"))
 	}
 	for _, net := range []base.MLP{b.mean(), b.epinet(), b.prior()} {
 		errs = append(errs, net.Validate())

@@ -47,7 +47,7 @@ func (b LastLayer) Validate() error {
 	errs := []error{faults.AtLeast("Features", b.Features, 1), faults.AtLeast("Dim", b.Dim, 1),
 		faults.NotNegative("PriorScale", b.PriorScale)}
 	if len(b.Hidden) == 0 {
-		errs = append(errs, errors.New("Hidden needs a layer, whose units the last layer sees"))
+		errs = append(errs, faults.New("Hidden", "needs a layer, whose units the last layer sees"))
 	}
 	return faults.Prefix("hyper.LastLayer: ", errors.Join(append(errs, b.network().Validate())...))
 }

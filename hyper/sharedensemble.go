@@ -55,7 +55,7 @@ func (b SharedEnsemble) Validate() error {
 	errs := []error{faults.AtLeast("Features", b.Features, 1), faults.AtLeast("Members", b.Members, 1),
 		faults.NotNegative("Scale", b.Scale), faults.NotNegative("PriorScale", b.PriorScale)}
 	if len(b.Hidden) == 0 {
-		errs = append(errs, errors.New("Hidden needs a layer, whose units the members see"))
+		errs = append(errs, faults.New("Hidden", "needs a layer, whose units the members see"))
 	}
 	return faults.Prefix("hyper.SharedEnsemble: ", errors.Join(append(errs, b.network().Validate())...))
 }

@@ -3,6 +3,7 @@ package analysis
 import (
 	"math"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
@@ -35,7 +36,7 @@ func Compare(h lab.Header, rows []lab.Row, failure float64) ([]Standing, error) 
 			return nil, err
 		}
 		runs := historyOf(rows, i)
-		s := Standing{Agent: e.Agent, Settings: lab.Values(e.Setting), Period: last, Runs: len(regret),
+		s := Standing{Agent: e.Agent, Settings: catalog.Values(e.Setting), Period: last, Runs: len(regret),
 			Diverged: diverged}
 		s.Mean = stats.MeanRegret(regret)
 		s.Median, s.Failed = stats.Median(regret), stats.Share(runs.failed(failure), len(regret))

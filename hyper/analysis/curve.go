@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
@@ -33,7 +34,7 @@ func Curves(h lab.Header, rows []lab.Row) []Curve {
 	for i, e := range h.Spec.Entries {
 		runs := historyOf(rows, i)
 		seeds, periods := common(runs)
-		c := Curve{Agent: e.Agent, Settings: lab.Values(e.Setting), Usual: e.Setting.Usual(), Periods: periods,
+		c := Curve{Agent: e.Agent, Settings: catalog.Values(e.Setting), Usual: e.Setting.Usual(), Periods: periods,
 			Runs: len(seeds)}
 		for _, period := range periods {
 			regret := runs.at(period, seeds)

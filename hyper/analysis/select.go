@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -36,7 +37,7 @@ func position(x lab.Experiment, h lab.Header, e lab.Entry, sets []string) (place
 		agent = len(x.Order)
 	}
 	place = []int{agent}
-	own := lab.Values(e.Setting)
+	own := catalog.Values(e.Setting)
 	for _, set := range sets {
 		key, text, given := strings.Cut(set, "=")
 		listed := strings.Split(text, ",")
@@ -76,7 +77,7 @@ func pick(h lab.Header, rows []lab.Row, entries []int) (lab.Header, []lab.Row) {
 // Levels returns the distinct values of a key in the entries of results, in ascending order.
 func Levels(h lab.Header, key string) (out []any) {
 	for _, e := range h.Spec.Entries {
-		if v, ok := lab.Values(e.Setting)[key]; ok && !slices.Contains(out, v) {
+		if v, ok := catalog.Values(e.Setting)[key]; ok && !slices.Contains(out, v) {
 			out = append(out, v)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -58,7 +59,7 @@ func TestSelect(t *testing.T) {
 				}
 			}
 			n := got[len(got)-1]
-			if want := lab.Values(h.Spec.Entries[n].Setting); !maps.Equal(lab.Values(e.Setting), want) {
+			if want := catalog.Values(h.Spec.Entries[n].Setting); !maps.Equal(catalog.Values(e.Setting), want) {
 				t.Errorf("%q: the rows of entry %d belong to other settings", sets, n)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
@@ -42,7 +43,7 @@ func Summarize(h lab.Header, rows []lab.Row) ([]Summary, error) {
 		}
 		_, agent := e.Setting.Build(h.Spec.Periods)
 		s := Summary{
-			Experiment: h.Spec.Experiment, Agent: e.Agent, Settings: lab.Values(e.Setting), Runs: len(regret),
+			Experiment: h.Spec.Experiment, Agent: e.Agent, Settings: catalog.Values(e.Setting), Runs: len(regret),
 			Periods: last,
 			Seed:    h.Spec.Seed, Backend: h.Backend, Diverged: diverged, Computation: agent.Computation(),
 		}

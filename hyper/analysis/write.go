@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -39,7 +40,11 @@ func Complete(dir string, known map[string]lab.Experiment, sets ...string) (lab.
 	if err := haveKeys(h, sets); err != nil {
 		return h, nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	if h, rows = Select(known[h.Spec.Experiment], h, rows, sets...); len(h.Spec.Entries) == 0 {
+	x, err := lab.Find(known, h.Spec.Experiment)
+	if err != nil {
+		return h, nil, err
+	}
+	if h, rows = Select(x, h, rows, sets...); len(h.Spec.Entries) == 0 {
 		return h, nil, fmt.Errorf("%s has no agent with %s", dir, strings.Join(sets, " "))
 	}
 	return h, rows, nil
@@ -49,9 +54,7 @@ func Complete(dir string, known map[string]lab.Experiment, sets ...string) (lab.
 func haveKeys(h lab.Header, sets []string) error {
 	var keys []string
 	for _, e := range h.Spec.Entries {
-		for _, k := range lab.Keys(e.Setting) {
-			keys = append(keys, k.Name)
-		}
+		keys = append(keys, catalog.KeyNames(e.Setting)...)
 	}
 	slices.Sort(keys)
 	keys = slices.Compact(keys)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/toys"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -42,7 +43,7 @@ func TestPartOfResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, rows, err := Read(toys.Known, file)
-	if err != nil || len(h.Spec.Entries) != 1 || lab.Values(h.Spec.Entries[0].Setting)["arms"] != 3 {
+	if err != nil || len(h.Spec.Entries) != 1 || catalog.Values(h.Spec.Entries[0].Setting)["arms"] != 3 {
 		t.Fatalf("%+v, %v", h.Spec, err)
 	}
 	whole, all, err := Read(toys.Known, export(t, dir))

@@ -11,6 +11,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/study"
@@ -137,7 +138,7 @@ func judge(t *testing.T, x lab.Experiment, claim study.Claim, size lab.Size) {
 }
 
 // Agents of the testbed have the weight decay of their settings, make one SGD step in each period, and report faults by
-// key.
+// key. Prior functions have the scales of ATS, and ensembles 100 particles.
 func TestTestbedAgentsAreSet(t *testing.T) {
 	x := beyond.TestbedBandit
 	for _, name := range x.Order {
@@ -145,6 +146,15 @@ func TestTestbedAgentsAreSet(t *testing.T) {
 		l, features, err := s.Handover(50)
 		if err != nil {
 			t.Fatal(err)
+		}
+		values := catalog.Values(s)
+		prior, of := values["prior-scale"].(float64)
+		if want := map[string]float64{"ensemble+": 9.49, "hypermodel": 3.16, "epinet": 3, "network-gp": 1}[name]; prior != want ||
+			of && math.Abs(l.InitVariance-want*want) > 1e-9 || !of && l.InitVariance != -1 {
+			t.Errorf("%s: prior scale %v, want %v, variance %v", name, prior, want, l.InitVariance)
+		}
+		if n, has := values["particles"]; has != strings.HasPrefix(name, "ensemble") || has && n != 100 {
+			t.Errorf("%s: %v particles", name, n)
 		}
 		decay, want := 1/(2*l.PriorVariance), 0.2
 		switch name {

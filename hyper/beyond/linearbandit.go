@@ -2,9 +2,9 @@ package beyond
 
 import (
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/catalog/learners"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
@@ -19,7 +19,6 @@ var LinearBandit = lab.Experiment{
 		"exact":              func() lab.Learner { return linearExact() },
 		"ensemble-plus-plus": func() lab.Learner { return learners.NewEnsemblePlusPlus(false) },
 	},
-	Others:  learners.Known,
 	Order:   []string{"exact", "ensemble-plus-plus"},
 	Quick:   lab.Size{Periods: 300, Runs: 20},
 	Full:    lab.Size{Periods: 1000, Runs: 200, Sets: wide},

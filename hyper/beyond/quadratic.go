@@ -6,8 +6,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/catalog/learners"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/study"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -27,7 +27,6 @@ var QuadraticBandit = lab.Experiment{
 		"epinet":                    func() lab.Learner { return quadraticEpinet() },
 		"linear":                    func() lab.Learner { return quadraticLinear() },
 	},
-	Others:  learners.Known,
 	Order:   []string{"ensemble-plus-plus-neural", "ensemble", "epinet", "linear"},
 	Quick:   lab.Size{Periods: 500, Runs: 4, Sets: fewFeatures},
 	Full:    lab.Size{Periods: 10_000, Runs: 10},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
@@ -39,7 +40,7 @@ func TestSearchedAlike(t *testing.T) {
 		}
 		sets := slices.Concat(record.Sets, record.Best())
 		spec := must.M1(beyond.TestbedBandit.Spec([]string{e.Agent}, sets, lab.Size{Periods: 1, Runs: 1}, 0))
-		want, got := lab.Values(spec.Entries[0].Setting), lab.Values(e.Setting)
+		want, got := catalog.Values(spec.Entries[0].Setting), catalog.Values(e.Setting)
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: the study has the settings %v, and the record's winner %v", e.Agent, got, want)
 		}

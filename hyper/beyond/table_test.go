@@ -15,6 +15,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
@@ -50,7 +51,7 @@ func TestTabulate(t *testing.T) {
 	costs := filepath.Join(dir, "beyond", "testbed-bandit", "costs.json")
 	piece(t, beyond.TestbedBandit, []string{"mlp"}, filepath.Join(dir, "beyond", "testbed-bandit", "mlp.jsonl.gz"))
 	spec := must.M1(beyond.TestbedBandit.Spec([]string{"mlp"}, smallSets, lab.Size{Periods: 100, Runs: 2}, 3))
-	offer := study.Tradeoff{Agent: "mlp", Settings: lab.Values(spec.Entries[0].Setting), Micros: 7, Bytes: 8}
+	offer := study.Tradeoff{Agent: "mlp", Settings: catalog.Values(spec.Entries[0].Setting), Micros: 7, Bytes: 8}
 	must.M(os.WriteFile(costs, append(must.M1(json.Marshal(offer)), '\n'), 0o644))
 	table = must.M1(beyond.Tabulate(beyond.Known, dir, nil))
 	if mlp, _ = table.Worlds[0].Of("mlp"); mlp.Micros != 7 || mlp.Bytes != 8 {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/catalog/learners"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/study"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
@@ -25,15 +25,20 @@ var TestbedBandit = lab.Experiment{
 	Section: "section 5 of ATS via ENNs (Osband et al.)",
 	World:   func() bandit.World { return bandit.NewNeuralLogistic() },
 	Agents: map[string]func() lab.Learner{
-		"mlp":        func() lab.Learner { return NewPlain(testbed.MLP) },
-		"dropout":    func() lab.Learner { return NewPlain(testbed.Dropout) },
-		"ensemble":   func() lab.Learner { return NewEnsemble() },
-		"ensemble+":  func() lab.Learner { return NewEnsemblePlus() },
-		"hypermodel": func() lab.Learner { return NewHypermodel() },
-		"epinet":     func() lab.Learner { return NewEpinet() },
-		"network-gp": func() lab.Learner { return NewNetworkGP() },
+		"mlp":     func() lab.Learner { return fit(0.2, only(testbed.MLP)) },
+		"dropout": func() lab.Learner { return fit(0.2, only(testbed.Dropout)) },
+		"ensemble": func() lab.Learner {
+			return fit(0.2/particles, func(c *fitted) testbed.Agent { return testbed.Ensemble(c.Ensemble.Particles) }).
+				ensemble()
+		},
+		"ensemble+": func() lab.Learner {
+			return fit(0.2/particles, func(c *fitted) testbed.Agent { return testbed.EnsemblePlus(c.Ensemble.Particles) }).
+				ensemble().prior(rounded(3 / math.Sqrt(rho)))
+		},
+		"hypermodel": func() lab.Learner { return fit(0.2, only(testbed.Hypermodel)).prior(rounded(1 / math.Sqrt(rho))) },
+		"epinet":     func() lab.Learner { return fit(0.04, only(testbed.Epinet)).prior(0.3 / rho) },
+		"network-gp": func() lab.Learner { return fit(0.2, only(testbed.NetworkGP)).prior(1).process() },
 	},
-	Others:  learners.Known,
 	Order:   []string{"mlp", "dropout", "ensemble", "ensemble+", "hypermodel", "epinet", "network-gp"},
 	Quick:   lab.Size{Periods: 500, Runs: 4, Sets: fewFeatures},
 	Full:    lab.Size{Periods: 10_000, Runs: 10},
@@ -71,10 +76,17 @@ func testbedClaims() (out []study.Claim) {
 	})
 }
 
-// Fitting holds the settings by which an agent of the testbed is trained in a bandit: by Adam, on the logistic loss of
+// fitted holds the settings by which an agent of the testbed is trained in a bandit: by Adam, on the logistic loss of
 // data that are drawn with replacement. The trained parameters add Decay ||nu||^2 / |D| to the mean loss of the |D|
-// data.
-type Fitting struct {
+// data. The settings are those of ATS: one step of 1e-3 in each period, on 128 data. Decay corresponds to an agent's
+// decay in ATS times 2 rho, with rho = 0.1, divided by the number of particles. ATS does not print the agents' decays:
+// here they are 1, and 0.2 for an epinet as in its testbed's settings.
+type fitted struct {
+	agent    func(c *fitted) testbed.Agent
+	Ensemble *ensemble `part:"true"` // nil for an agent that is no ensemble
+	Prior    *scale    `part:"true"` // nil for an agent without fixed prior functions
+	Process  *cosines  `part:"true"` // nil for an agent without a Gaussian process
+
 	StepSize float64 `run:"true" help:"step size of Adam"`
 	Decay    float64 `run:"true" help:"lambda of the penalty lambda ||nu||^2 / |D|, which is added to the mean loss"`
 	Steps    int     `key:"sgd-steps" help:"SGD steps per period"`
@@ -82,151 +94,17 @@ type Fitting struct {
 	learners.Exploration
 }
 
-// fitting returns the training of ATS: one step of 1e-3 in each period, on 128 data. decay corresponds to an agent's
-// decay in ATS times 2 rho, with rho = 0.1, divided by the number of particles. ATS does not print the agents' decays:
-// here they are 1, and 0.2 for an epinet as in its testbed's settings.
-func fitting(decay float64) Fitting {
-	return Fitting{StepSize: 1e-3, Decay: decay, Steps: 1, Batch: 128,
-		Exploration: learners.Exploration{Policy: explore.Thompson{}}}
-}
-
-// learner returns an agent's learner for a problem. scale multiplies the fixed prior functions; 0 is none.
-func (c Fitting) learner(a testbed.Agent, scale float64, p bandit.Problem, periods int) learner.Learner {
-	l := a.Learner(p.Features, periods)
-	l.StepSize, l.PriorVariance, l.InitVariance, l.Policy = c.StepSize, 1/(2*c.Decay), scale*scale, c.Policy
-	if scale == 0 {
-		l.InitVariance = -1
-	}
-	l.Train.Steps, l.Train.Batch, l.Train.Capacity = c.Steps, c.Batch, periods
-	return l.WithDefaults()
-}
-
-// faults reports the faults of the settings, and more faults.
-func (c Fitting) faults(more ...error) error {
-	return errors.Join(faults.Positive("step-size", c.StepSize), faults.Positive("decay", c.Decay),
-		faults.AtLeast("sgd-steps", c.Steps, 1), faults.AtLeast("batch", c.Batch, 1), c.Check(), errors.Join(more...))
-}
-
-// Scale holds the setting of an agent with fixed prior functions.
-type Scale struct {
-	PriorScale float64 `run:"true" help:"multiplies the outputs of the fixed prior functions; 0 is none"`
-}
-
-func (c Scale) faults() error { return faults.NotNegative("prior-scale", c.PriorScale) }
-
-// Members holds the setting of an ensemble.
-type Members struct {
+type ensemble struct {
 	Particles int `help:"number of networks of the ensemble"`
 }
 
-func (c Members) faults() error { return faults.AtLeast("particles", c.Particles, 1) }
-
-// Plain holds the settings of a testbed agent without fixed prior functions: a single network, or dropout.
-type Plain struct {
-	agent func() testbed.Agent
-	Fitting
+type scale struct {
+	PriorScale float64 `run:"true" help:"multiplies the outputs of the fixed prior functions; 0 is none"`
 }
 
-// NewPlain returns the settings of such an agent in the bandit of ATS.
-func NewPlain(agent func() testbed.Agent) *Plain { return &Plain{agent, fitting(0.2)} }
-
-// Learner returns the agent's learner.
-func (c *Plain) Learner(p bandit.Problem, periods int) learner.Learner {
-	return c.learner(c.agent(), 0, p, periods)
-}
-
-// Validate reports every setting that is out of its range.
-func (c *Plain) Validate(*bandit.Problem) error { return c.faults() }
-
-// WithPrior holds the settings of a testbed agent with fixed prior functions: a hypermodel, or an epinet.
-type WithPrior struct {
-	agent func() testbed.Agent
-	Fitting
-	Scale
-}
-
-// NewHypermodel returns the settings of the testbed's hypermodel. Prior functions are multiplied by 1/sqrt(rho).
-func NewHypermodel() *WithPrior {
-	return &WithPrior{testbed.Hypermodel, fitting(0.2), Scale{rounded(1 / math.Sqrt(rho))}}
-}
-
-// NewEpinet returns the settings of the testbed's epinet. Prior functions are multiplied by 0.3/rho.
-func NewEpinet() *WithPrior { return &WithPrior{testbed.Epinet, fitting(0.04), Scale{0.3 / rho}} }
-
-// Learner returns the agent's learner.
-func (c *WithPrior) Learner(p bandit.Problem, periods int) learner.Learner {
-	return c.learner(c.agent(), c.PriorScale, p, periods)
-}
-
-// Validate reports every setting that is out of its range.
-func (c *WithPrior) Validate(*bandit.Problem) error { return c.Fitting.faults(c.Scale.faults()) }
-
-// Ensemble holds the settings of the testbed's ensemble, which has no prior functions.
-type Ensemble struct {
-	Fitting
-	Members
-}
-
-// NewEnsemble returns the settings of an ensemble of 100 particles, as in the bandit of ATS.
-func NewEnsemble() *Ensemble { return &Ensemble{fitting(0.2 / particles), Members{particles}} }
-
-// Learner returns the agent's learner.
-func (c *Ensemble) Learner(p bandit.Problem, periods int) learner.Learner {
-	return c.learner(testbed.Ensemble(c.Particles), 0, p, periods)
-}
-
-// Validate reports every setting that is out of its range.
-func (c *Ensemble) Validate(*bandit.Problem) error { return c.Fitting.faults(c.Members.faults()) }
-
-// EnsemblePlus holds the settings of the testbed's ensemble+, which adds a fixed network to each particle.
-type EnsemblePlus struct {
-	Fitting
-	Members
-	Scale
-}
-
-// NewEnsemblePlus returns the settings of an ensemble+ of 100 particles. Prior functions are multiplied by 3/sqrt(rho).
-func NewEnsemblePlus() *EnsemblePlus {
-	return &EnsemblePlus{fitting(0.2 / particles), Members{particles}, Scale{rounded(3 / math.Sqrt(rho))}}
-}
-
-// Learner returns the agent's learner.
-func (c *EnsemblePlus) Learner(p bandit.Problem, periods int) learner.Learner {
-	return c.learner(testbed.EnsemblePlus(c.Particles), c.PriorScale, p, periods)
-}
-
-// Validate reports every setting that is out of its range.
-func (c *EnsemblePlus) Validate(*bandit.Problem) error {
-	return c.Fitting.faults(c.Members.faults(), c.Scale.faults())
-}
-
-// NetworkGP holds the settings of a single network plus the deviations of a Gaussian process, an agent of this project:
-// see [hyper.NetworkGP].
-type NetworkGP struct {
-	Fitting
-	Scale
+type cosines struct {
 	Waves  int     `help:"number of random cosines in the deviations"`
 	Length float64 `help:"length scale of the cosines, times the root of the number of features"`
-}
-
-// NewNetworkGP returns settings with the network and the training of the testbed's agents.
-func NewNetworkGP() *NetworkGP {
-	b := hyper.NewNetworkGP(1)
-	return &NetworkGP{fitting(0.2), Scale{1}, b.Waves, b.Length}
-}
-
-// Learner returns the agent's learner.
-func (c *NetworkGP) Learner(p bandit.Problem, periods int) learner.Learner {
-	l := c.learner(testbed.NetworkGP(), c.PriorScale, p, periods)
-	b := l.Belief.(hyper.NetworkGP)
-	b.Waves, b.Length = c.Waves, c.Length
-	l.Belief = b
-	return l
-}
-
-// Validate reports every setting that is out of its range.
-func (c *NetworkGP) Validate(*bandit.Problem) error {
-	return c.Fitting.faults(c.Scale.faults(), faults.AtLeast("waves", c.Waves, 1), faults.Positive("length", c.Length))
 }
 
 const (
@@ -236,3 +114,64 @@ const (
 
 // rounded returns a setting rounded to two decimals, as a user would type it.
 func rounded(x float64) float64 { return math.Round(100*x) / 100 }
+
+// fit returns the settings of an agent.
+func fit(decay float64, agent func(c *fitted) testbed.Agent) *fitted {
+	return &fitted{agent: agent, StepSize: 1e-3, Decay: decay, Steps: 1, Batch: 128,
+		Exploration: learners.Exploration{Policy: explore.Thompson{}}}
+}
+
+// only returns an agent that has no settings of its own.
+func only(agent func() testbed.Agent) func(*fitted) testbed.Agent {
+	return func(*fitted) testbed.Agent { return agent() }
+}
+
+// ensemble adds the setting of an ensemble.
+func (c *fitted) ensemble() *fitted {
+	c.Ensemble = &ensemble{particles}
+	return c
+}
+
+// prior adds the setting of fixed prior functions.
+func (c *fitted) prior(x float64) *fitted {
+	c.Prior = &scale{x}
+	return c
+}
+
+// process adds the settings of a Gaussian process, those of [hyper.NewNetworkGP].
+func (c *fitted) process() *fitted {
+	b := hyper.NewNetworkGP(1)
+	c.Process = &cosines{b.Waves, b.Length}
+	return c
+}
+
+// Learner returns the agent's learner for a problem.
+func (c *fitted) Learner(p bandit.Problem, periods int) learner.Learner {
+	l := c.agent(c).Learner(p.Features, periods)
+	l.StepSize, l.PriorVariance, l.InitVariance, l.Policy = c.StepSize, 1/(2*c.Decay), -1, c.Policy
+	if c.Prior != nil && c.Prior.PriorScale != 0 {
+		l.InitVariance = c.Prior.PriorScale * c.Prior.PriorScale
+	}
+	if b, ok := l.Belief.(hyper.NetworkGP); ok {
+		b.Waves, b.Length = c.Process.Waves, c.Process.Length
+		l.Belief = b
+	}
+	l.Train.Steps, l.Train.Batch, l.Train.Capacity = c.Steps, c.Batch, periods
+	return l.WithDefaults()
+}
+
+// Validate returns all faults.
+func (c *fitted) Validate(*bandit.Problem) error {
+	errs := []error{faults.Positive("step-size", c.StepSize), faults.Positive("decay", c.Decay),
+		faults.AtLeast("sgd-steps", c.Steps, 1), faults.AtLeast("batch", c.Batch, 1), c.Check()}
+	if c.Ensemble != nil {
+		errs = append(errs, faults.AtLeast("particles", c.Ensemble.Particles, 1))
+	}
+	if c.Prior != nil {
+		errs = append(errs, faults.NotNegative("prior-scale", c.Prior.PriorScale))
+	}
+	if c.Process != nil {
+		errs = append(errs, faults.AtLeast("waves", c.Process.Waves, 1), faults.Positive("length", c.Process.Length))
+	}
+	return errors.Join(errs...)
+}

@@ -11,7 +11,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
@@ -28,7 +27,6 @@ var UnknownAction = lab.Experiment{
 		"exact-thompson": func() lab.Learner { return &OneUnknown{Joint: true} },
 		"marginal":       func() lab.Learner { return &OneUnknown{} },
 	},
-	Others:  learners.Known,
 	Order:   []string{"exact-thompson", "marginal"},
 	Quick:   fewActions,
 	Full:    manyActions,

@@ -13,30 +13,35 @@ func Validate(p Policy) error {
 	if err := faults.Value("the policy", p); err != nil {
 		return err
 	}
-	count := faults.AtLeast(fmt.Sprintf("%T: N, the number of functions for a decision (0 means the default),", p), p.Samples(), 1)
-	return errors.Join(count, faults.Of(p))
+	var count error
+	if n := p.Samples(); n < 1 {
+		count = faults.New("N", ", the number of functions for a decision (0 means the default), must be at least 1, got %d", n)
+	}
+	return errors.Join(faults.Prefix(fmt.Sprintf("%T: ", p), count), faults.Of(p))
 }
 
 func (p EpsilonGreedy) Validate() error {
-	return faults.NotNegative("explore.EpsilonGreedy: Anneal", p.Anneal)
+	return faults.Prefix("explore.EpsilonGreedy: ", faults.NotNegative("Anneal", p.Anneal))
 }
 
-func (p SquareCB) Validate() error { return faults.NotNegative("explore.SquareCB: Gamma", p.Gamma) }
+func (p SquareCB) Validate() error {
+	return faults.Prefix("explore.SquareCB: ", faults.NotNegative("Gamma", p.Gamma))
+}
 
-func (p UCB) Validate() error { return share("explore.UCB: Quantile", p.Quantile) }
+func (p UCB) Validate() error { return faults.Prefix("explore.UCB: ", share("Quantile", p.Quantile)) }
 
 func (p TopTwo) Validate() error {
 	var count error
 	if p.N == 1 {
-		count = errors.New("explore.TopTwo: N must be at least 2, or 0 for 30, got 1")
+		count = faults.New("N", "must be at least 2, or 0 for 30, got 1")
 	}
-	return errors.Join(count, share("explore.TopTwo: Beta", p.Beta))
+	return faults.Prefix("explore.TopTwo: ", errors.Join(count, share("Beta", p.Beta)))
 }
 
 // share returns an error unless a number is in (0, 1], or is 0 for the default.
 func share(name string, x float64) error {
 	if !(x >= 0 && x <= 1) {
-		return fmt.Errorf("%s must be in (0, 1], or 0 for the default, got %v", name, x)
+		return faults.New(name, "must be in (0, 1], or 0 for the default, got %v", x)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/rng"
@@ -74,10 +75,7 @@ func (a learning) Computation() float64 {
 			indices = float64(p.Dim())
 		}
 	}
-	involved := 0.0
-	if b, ok := a.Belief.(interface{ NumInvolved() int }); ok {
-		involved = float64(b.NumInvolved())
-	}
+	involved := float64(numInvolved(a.Belief))
 	switch c.Integrate {
 	case train.Exact:
 		return indices*involved + float64(train.GainSize(a.Belief))
@@ -89,4 +87,21 @@ func (a learning) Computation() float64 {
 		kept = float64(b.NumKept())
 	}
 	return float64(c.Steps)*indices*data*involved + kept
+}
+
+// numInvolved returns the number of parameters that one index involves: what a belief says, or otherwise the number of
+// its trained parameters.
+func numInvolved(b hyper.Belief) (n int) {
+	if b, ok := b.(hyper.Counted); ok {
+		return b.NumInvolved()
+	}
+	own, err := backend.Open(backend.Go)
+	if err != nil {
+		panic(err) // the backend is a part of the program
+	}
+	g := NewGraph(own, "the parameters of a belief")
+	for _, nu := range b.Init(rng.New(Const(g, []uint64{0})), nil).Nu {
+		n += nu.Shape().Size()
+	}
+	return n
 }

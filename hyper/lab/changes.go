@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 )
 
 // Change is a commit that changed results: some entries give other rows, on the same seeds and the same machine.
@@ -81,7 +83,7 @@ func (c Change) touches(experiment string, entries []Entry) bool {
 		if !among(c.Agents, e.Agent) {
 			return false
 		}
-		own := Values(e.Setting)
+		own := catalog.Values(e.Setting)
 		return !slices.ContainsFunc(c.Sets, func(set string) bool {
 			key, values, _ := strings.Cut(set, "=")
 			v, ok := own[key]

@@ -3,6 +3,7 @@ package lab_test
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -12,10 +13,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -63,15 +64,20 @@ func (Hopeful) Decide(values *Node, _ explore.Moment) (probabilities, action *No
 	return OneHot(action, values.Shape().Dim(2), dtypes.Float32), action
 }
 
-// A program adds a belief, a world and a policy, and sweeps over them in the lab: settings name the entries of the
-// lists of choices.
+// addCoins adds the belief, the policy and the world once. A program does so in main.
+var addCoins = sync.OnceFunc(func() {
+	catalog.AddBelief("tilted", "weights that depend on tanh z", Tilted{})
+	catalog.AddPolicy("hopeful", "the best action of the most optimistic function", Hopeful{})
+	catalog.AddWorld("coins", "Arms that pay 0 or 1", func() bandit.World { return new(Coins) })
+})
+
+// A program adds a belief, a policy and a world to the catalogue, and sweeps over them in the lab.
 func Example_outsider() {
-	must.M(learners.Add("tilted", Tilted{}))
-	lab.Policies = append(lab.Policies, lab.Choice{Name: "hopeful", Value: Hopeful{}})
-	coins, order := func() bandit.World { return new(Coins) }, []string{"tilted"}
-	known := map[string]lab.Experiment{"coins": {Name: "coins", World: coins, Others: learners.Known, Order: order}}
+	addCoins()
+	var known map[string]lab.Experiment // none but the worlds of the catalogue
 	size := lab.Size{Periods: 300, Runs: 8}
-	spec := must.M1(known["coins"].Spec(nil, []string{"arms=3,6", "policy=hopeful"}, size, 1))
+	coins := must.M1(lab.Find(known, "coins"))
+	spec := must.M1(coins.Spec([]string{"tilted"}, []string{"arms=3,6", "policy=hopeful"}, size, 1))
 	h, rows := must.M2(lab.Simulate(context.Background(), spec, known, lab.Options{Backend: backend.Go}))
 	for _, c := range analysis.Curves(h, rows) { // random choice loses 0.25 in a period with 3 arms, and 0.36 with 6
 		fmt.Printf("%v arms: %t; ", c.Settings["arms"], c.Mean[len(c.Mean)-1] < 30)

@@ -16,24 +16,25 @@ package lab
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// Experiment is a world with the learners that run in it.
+// Experiment is a world with its agents. All learners of the catalogue run in it, too, see [catalog.Learners].
 type Experiment struct {
 	Name, Title, Section string
 	World                func() bandit.World       // returns the world with its defaults
 	Agents               map[string]func() Learner // returns the agents with the defaults that they have in this world
 	Order                []string                  // the order of the agents
-	// Others are further kinds of learners that can run in this world, by name. Each function returns the learner with
-	// its defaults, for a world of arms or for a world of features.
-	Others      map[string]func(arms bool) Learner
-	Sets        []string // settings of a Spec for keys that have no given value, see [Experiment.Spec]
-	Tuned       []Tuned  // results of searches, for keys that a Spec is not given; they replace the agents' defaults
-	Quick, Full Size
-	Failure     float64 // a run fails if its regret per period, late in the run, is above this number
+	Sets                 []string                  // settings of a Spec for keys that have no given value, see [Experiment.Spec]
+	Tuned                []Tuned                   // results of searches, for keys that a Spec is not given; they replace the agents' defaults
+	Quick, Full          Size
+	Failure              float64 // a run fails if its regret per period, late in the run, is above this number
 	// Target returns the average regret per period, over runs of the Full size, below which a setting performs well. It
 	// is nil if the experiment has no target.
 	Target func(*Setting) float64
@@ -57,4 +58,26 @@ func (s Size) String() string {
 		text += " with " + strings.Join(s.Sets, " ")
 	}
 	return text
+}
+
+// Find returns the experiment of a name: one of the known experiments, or a world of the catalogue with learners that
+// suit every world, see [catalog.Worlds]. The error suggests a name.
+func Find(known map[string]Experiment, name string) (Experiment, error) {
+	if x, ok := known[name]; ok {
+		return x, nil
+	}
+	worlds := catalog.Worlds()
+	for _, w := range worlds {
+		if w.Name == name {
+			return Experiment{
+				Name: name, Title: w.Doc, World: w.Value.New, Sets: w.Value.Sets,
+				Order: []string{"linear", "ensemble", "egreedy"},
+				Quick: Size{Periods: 500, Runs: 8}, Full: Size{Periods: 10_000, Runs: 100},
+			}, nil
+		}
+	}
+	names := slices.Concat(slices.Collect(maps.Keys(known)), catalog.Names(worlds))
+	slices.Sort(names)
+	return Experiment{}, fmt.Errorf("unknown experiment %q%s; the experiments are %s", name, nearest.Hint(name, names),
+		strings.Join(names, ", "))
 }

@@ -40,7 +40,7 @@ func spec(t *testing.T, agent string, size lab.Size, sets ...string) lab.Spec {
 	t.Helper()
 	e := paper.Gaussian
 	if name, own, other := strings.Cut(agent, "/"); other {
-		e, agent = paper.Known[name], own
+		e, agent = must.M1(lab.Find(paper.Known, name)), own
 	}
 	s, err := e.Spec([]string{agent}, sets, size, 11)
 	if err != nil {

@@ -41,8 +41,8 @@ type Belief struct {
 }
 
 // Looker runs Specs in memory in order to read the beliefs of their agents. It keeps the compiled program of each
-// entry. Specs that differ only in numbers that do not shape the computation (see [Key]) therefore compile once. A
-// Looker is not safe for concurrent use.
+// entry. Specs that differ only in numbers that do not shape the computation (see [catalog.Key]) therefore compile
+// once. A Looker is not safe for concurrent use.
 type Looker struct {
 	Backend  string         // "" is backend.Default()
 	programs []*lookProgram // one for each entry of the last Spec

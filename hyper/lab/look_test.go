@@ -18,7 +18,7 @@ func TestLookIsARun(t *testing.T) {
 	for name, agents := range map[string][]string{"gaussian": {"exact", "linear", "ensemble"},
 		"ids": {"ids", "exact-thompson"}, "neural": {"egreedy", "linear"}} {
 		sets := map[string][]string{"ids": {"size=8"}, "neural": {"actions=12"}}[name]
-		spec := must.M1(paper.Known[name].Spec(agents, sets, lab.Size{Periods: 12, Runs: 3}, 5))
+		spec := must.M1(must.M1(lab.Find(paper.Known, name)).Spec(agents, sets, lab.Size{Periods: 12, Runs: 3}, 5))
 		_, want, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{BatchRuns: 3})
 		must.M(err)
 		var looker lab.Looker

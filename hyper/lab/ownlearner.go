@@ -4,21 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
-	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper"
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// WithLearner returns the experiment with one more agent: a learner of a kind in x.Others, with settings of its own,
+// WithLearner returns the experiment with one more agent: a learner of the catalogue, with settings of its own,
 // which are a JSON object of keys and values.
 func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Experiment, error) {
-	if _, ok := x.Others[kind]; !ok {
-		names := slices.Sorted(maps.Keys(x.Others))
-		return x, fmt.Errorf("unknown learner %q%s; choose %s", kind, nearest.Hint(kind, names),
-			strings.Join(names, ", "))
+	if _, err := catalog.Find(kind); err != nil {
+		return x, err
 	}
 	if _, taken := x.Agents[name]; taken {
 		return x, fmt.Errorf("experiment %s already has an agent %s; choose another name", x.Name, name)
@@ -27,7 +23,7 @@ func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Ex
 	if err != nil {
 		return x, err
 	}
-	if err := SetValues(s, settings); err != nil {
+	if err := catalog.SetValues(s, settings); err != nil {
 		return x, err
 	}
 	x.usual, x.kinds = cloned(x.usual), cloned(x.kinds)
@@ -47,7 +43,7 @@ func cloned[V any](m map[string]V) map[string]V {
 // features of an input. Package agent takes both. The number is 0 for arms, or the number of arms if the learner gets
 // arms as one-hot vectors. A yardstick has no learner; the error says so.
 func (s *Setting) Handover(periods int) (l learner.Learner, features int, err error) {
-	maker, ok := s.Learner.(LearnerMaker)
+	maker, ok := s.Learner.(catalog.LearnerMaker)
 	if !ok {
 		return l, 0, fmt.Errorf("%T is a yardstick for simulations, not a learner: package agent cannot use "+
 			"it", s.Learner)

@@ -3,6 +3,8 @@ package lab_test
 import (
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -11,7 +13,7 @@ import (
 // programSizes returns the numbers of operations of the programs of an experiment's agent.
 func programSizes(t *testing.T, experiment, agent string, sets ...string) (start, advance int) {
 	t.Helper()
-	s, err := paper.Known[experiment].Spec([]string{agent}, sets, lab.Size{Periods: 50, Runs: 4}, 0)
+	s, err := must.M1(lab.Find(paper.Known, experiment)).Spec([]string{agent}, sets, lab.Size{Periods: 50, Runs: 4}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

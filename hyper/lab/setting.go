@@ -1,29 +1,22 @@
 package lab
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
-	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// Learner holds the settings of an agent in a pointer to a struct, see [Key]. It is either a [LearnerMaker] or a
-// [Yardstick].
+// Learner holds the settings of an agent in a pointer to a struct, see [catalog.Key]. It is either a
+// [catalog.LearnerMaker] or a [Yardstick].
 type Learner interface {
 	// Validate returns all faults, joined by errors.Join. If p is nil, it checks only the settings themselves.
 	// Otherwise it also checks the learner that they make for the problem.
 	Validate(p *bandit.Problem) error
-}
-
-// LearnerMaker holds the settings of a learner for any world.
-type LearnerMaker interface {
-	Learner
-	// Learner returns the learner for runs of the given number of periods, with defaults that depend on the number. The
-	// settings must be valid. A learner that takes features gets arms as one-hot vectors.
-	Learner(p bandit.Problem, periods int) learner.Learner
 }
 
 // Yardstick holds the settings of an agent that is used only for comparison, because it knows more than a learner may
@@ -37,9 +30,9 @@ type Yardstick interface {
 // Setting is a world with the settings of a learner for it. If both have a key, the key sets both: the learner assumes
 // what is true in the world.
 type Setting struct {
-	World   bandit.World
-	Learner Learner
-	Delay   int `help:"number of periods from an action until its reward arrives"`
+	World   bandit.World `part:"true"`
+	Learner Learner      `part:"true"`
+	Delay   int          `help:"number of periods from an action until its reward arrives"`
 
 	usual []string // keys whose values are the agent's defaults or the result of a search; set in a Spec
 }
@@ -52,6 +45,14 @@ func (s *Setting) Validate() error {
 	}
 	p := s.World.Problem()
 	return s.Learner.Validate(&p)
+}
+
+// shape returns a string that is equal for settings that one computation can serve.
+func (s *Setting) shape() string {
+	values := catalog.Shape(s)
+	_, values["file_sha256"] = s.source()
+	text, _ := json.Marshal(values) // sorted by key
+	return string(text)
 }
 
 // source returns the name of the file that the world reads, and the SHA-256 of its contents. Both are "" if the world
@@ -114,7 +115,7 @@ func (s *Setting) Build(periods int) (bandit.World, Agent) {
 }
 
 func (s *Setting) agent(p bandit.Problem, periods int) Agent {
-	maker, ok := s.Learner.(LearnerMaker)
+	maker, ok := s.Learner.(catalog.LearnerMaker)
 	if !ok {
 		return s.Learner.(Yardstick).Agent(p)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
-	"github.com/hypermodels/hypermodels/hyper/lab/worlds"
 )
 
 // Results of a file belong to its contents. If the contents change, every operation that reads, continues, joins or
@@ -27,7 +26,8 @@ func TestFileThatChanges(t *testing.T) {
 	write := func(text string) { must.M(os.WriteFile(file, []byte(text), 0o644)) }
 	const before, after = "x,kind\n1,a\n2,b\n3,a\n", "x,kind\n1,a\n2,b\n4,a\n"
 	write(before)
-	x, known, ctx := worlds.Known["table"], worlds.Known, t.Context()
+	var known map[string]lab.Experiment // the world is in the catalogue
+	x, ctx := must.M1(lab.Find(known, "table")), t.Context()
 	size := lab.Size{Periods: 3, Runs: 2}
 	spec := must.M1(x.Spec([]string{"egreedy"}, []string{"file=" + file, "hidden=none"}, size, 1))
 	one, plan := filepath.Join(dir, "one"), filepath.Join(dir, "plan")

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 )
@@ -50,12 +50,12 @@ func (s Spec) String() string {
 type Entry struct {
 	Agent   string
 	Setting *Setting
-	Kind    string // kind in Experiment.Others, if Agent is not an agent of the experiment; "" means Agent
+	Kind    string // learner of the catalogue, if Agent is not an agent of the experiment; "" means Agent
 }
 
 // Shape returns a text that is equal for entries that one compiled program can run side by side, in one experiment and
 // for runs of one length.
-func (e Entry) Shape() string { return e.Agent + " " + shape(e.Setting) }
+func (e Entry) Shape() string { return e.Agent + " " + e.Setting.shape() }
 
 // MarshalJSON writes {"agent": ..., "settings": {...}}, with "file_sha256" if the world reads a file.
 func (e Entry) MarshalJSON() ([]byte, error) {
@@ -65,7 +65,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 		Kind     string         `json:"learner,omitempty"`
 		Settings map[string]any `json:"settings"`
 		File     string         `json:"file_sha256,omitempty"`
-	}{e.Agent, e.Kind, Values(e.Setting), sum})
+	}{e.Agent, e.Kind, catalog.Values(e.Setting), sum})
 }
 
 // ParseSpec reads a Spec of one of the known experiments. Unknown fields, agents and keys are errors. So are a key that
@@ -88,10 +88,9 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 	case err != nil:
 		return Spec{}, Experiment{}, fmt.Errorf("spec: %w", err)
 	}
-	x, ok := known[raw.Experiment]
-	if !ok {
-		return Spec{}, Experiment{}, fmt.Errorf("spec: unknown experiment %q%s", raw.Experiment,
-			nearest.Hint(raw.Experiment, slices.Sorted(maps.Keys(known))))
+	x, err := Find(known, raw.Experiment)
+	if err != nil {
+		return Spec{}, Experiment{}, fmt.Errorf("spec: %w", err)
 	}
 	spec := Spec{Experiment: raw.Experiment, Periods: raw.Periods, Runs: raw.Runs, Seed: raw.Seed}
 	for _, e := range raw.Entries {
@@ -99,7 +98,7 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 		if err != nil {
 			return Spec{}, x, err
 		}
-		if err := SetValues(s, e.Settings); err != nil {
+		if err := catalog.SetValues(s, e.Settings); err != nil {
 			return Spec{}, x, fmt.Errorf("spec: agent %s: %w", e.Agent, err)
 		}
 		if err := s.sameSource(e.File); err != nil {
@@ -118,7 +117,7 @@ func (s Spec) Equal(other Spec) bool {
 	return err1 == nil && err2 == nil && bytes.Equal(one, two)
 }
 
-// New returns the default setting of an agent, or of a learner of another kind.
+// New returns the default setting of an agent of the experiment, or of a learner of the catalogue.
 func (x Experiment) New(agent string) (*Setting, error) {
 	s, kind := &Setting{World: x.World()}, agent
 	if own := x.kinds[agent]; own != "" {
@@ -126,18 +125,18 @@ func (x Experiment) New(agent string) (*Setting, error) {
 	}
 	if f, ok := x.Agents[agent]; ok {
 		s.Learner = f()
-	} else if f, ok := x.Others[kind]; ok {
+	} else if f, err := catalog.Find(kind); err == nil {
 		arms := s.World.Validate() == nil && s.World.Problem().Features == 0
 		s.Learner = f(arms)
 	} else {
-		names := slices.Concat(x.Order, slices.Sorted(maps.Keys(x.Others)))
+		names := slices.Concat(x.Order, catalog.Names(catalog.Learners()))
 		return nil, fmt.Errorf("experiment %s has no agent %q%s; its agents are %s%s", x.Name, agent,
 			nearest.Hint(agent, names), strings.Join(x.Order, ", "), x.others())
 	}
 	if usual := x.usual[agent]; usual != nil {
 		return s, s.copyValues(usual)
 	}
-	return s, s.useWorldValues()
+	return s, catalog.Share(s) // a learner assumes what is true in the world
 }
 
 // newEntry is New for the agent of an entry, which may be a learner with settings of its own.
@@ -148,30 +147,14 @@ func (x Experiment) newEntry(agent, kind string) (*Setting, error) {
 	return x.New(kind)
 }
 
-// others lists, for an error, the kinds of learners that are not agents of the experiment.
+// others lists, for an error, the learners of the catalogue that are not agents of the experiment.
 func (x Experiment) others() string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(x.Others)) {
-		if !slices.Contains(x.Order, name) {
-			names = append(names, name)
-		}
-	}
+	names := catalog.Names(catalog.Learners())
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(x.Order, name) })
 	if len(names) == 0 {
 		return ""
 	}
 	return "; other learners are " + strings.Join(names, ", ")
-}
-
-// useWorldValues gives the learner's keys that the world also has the values of the world.
-func (s *Setting) useWorldValues() error {
-	for _, f := range fields(s) {
-		if len(f.slots) > 1 {
-			if err := f.set(fmt.Sprint(f.get())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Validate returns every fault of the Spec and its settings, joined by errors.Join.

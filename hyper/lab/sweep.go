@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
@@ -35,7 +36,7 @@ func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, e
 		errs, wrong = append(errs, err), append(wrong, faults...)
 		spec.Entries = append(spec.Entries, entries...)
 		given = slices.DeleteFunc(given, func(k string) bool {
-			return slices.ContainsFunc(entries, func(e Entry) bool { return HasKey(e.Setting, k) })
+			return slices.ContainsFunc(entries, func(e Entry) bool { return catalog.HasKey(e.Setting, k) })
 		})
 	}
 	errs = append(errs, grouped(wrong)...)
@@ -70,7 +71,7 @@ func (x Experiment) allSets(sets []string, size Size) (given, keys []string, val
 func (x Experiment) unused(agents []string, k string) error {
 	for _, name := range agents {
 		if s, err := x.New(name); err == nil {
-			if err := needsChoice(s, k); err != nil {
+			if err := catalog.NeedsChoice(s, k); err != nil {
 				return err
 			}
 		}
@@ -125,7 +126,7 @@ func (x Experiment) sweep(agent string, keys []string, values map[string][]strin
 	for _, k := range choicesFirst(first, keys) {
 		var next []Entry
 		for _, e := range entries {
-			if !HasKey(e.Setting, k) {
+			if !catalog.HasKey(e.Setting, k) {
 				next = append(next, e)
 				continue
 			}
@@ -134,7 +135,7 @@ func (x Experiment) sweep(agent string, keys []string, values map[string][]strin
 				if err != nil {
 					return nil, nil, err
 				}
-				wrong = append(wrong, agentFault{agent, Set(s, k, v)})
+				wrong = append(wrong, agentFault{agent, catalog.Set(s, k, v)})
 				next = append(next, Entry{Agent: agent, Setting: s, Kind: x.kinds[agent]})
 			}
 		}
@@ -147,7 +148,7 @@ func (x Experiment) sweep(agent string, keys []string, values map[string][]strin
 func choicesFirst(s *Setting, keys []string) []string {
 	var choices, rest []string
 	for _, k := range keys {
-		if needsChoice(s, k) != nil {
+		if catalog.NeedsChoice(s, k) != nil {
 			rest = append(rest, k)
 		} else {
 			choices = append(choices, k)
@@ -167,11 +168,11 @@ func (x Experiment) copied(agent string, s *Setting) (*Setting, error) {
 
 // copyValues gives a setting the values of another setting with the same keys.
 func (s *Setting) copyValues(from *Setting) error {
-	text, err := json.Marshal(Values(from))
+	text, err := json.Marshal(catalog.Values(from))
 	if err != nil {
 		return err
 	}
-	return SetValues(s, text)
+	return catalog.SetValues(s, text)
 }
 
 // keys lists the keys of agents, each once, in alphabetical order.
@@ -179,7 +180,7 @@ func (x Experiment) keys(agents []string) []string {
 	var all []string
 	for _, name := range agents {
 		if s, err := x.New(name); err == nil {
-			all = append(all, keyNames(s)...)
+			all = append(all, catalog.KeyNames(s)...)
 		}
 	}
 	slices.Sort(all)
@@ -206,7 +207,7 @@ func CompareValues(a, b any) int {
 // SetAll parses texts and assigns them to the keys of a setting. The order of the keys does not matter.
 func SetAll(s *Setting, values map[string]string) error {
 	for _, key := range choicesFirst(s, slices.Sorted(maps.Keys(values))) {
-		if err := Set(s, key, values[key]); err != nil {
+		if err := catalog.Set(s, key, values[key]); err != nil {
 			return err
 		}
 	}

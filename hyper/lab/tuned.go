@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 )
 
 // Tuned is the result of a search for an agent, for settings in which other keys have certain values; both are
@@ -20,7 +22,7 @@ type Tuned struct {
 // tuned returns the sets of the first element of x.Tuned that applies to a setting of an agent and a number of periods,
 // or nil.
 func (x Experiment) tuned(agent string, s *Setting, periods int) []string {
-	values := Values(s)
+	values := catalog.Values(s)
 	for _, t := range x.Tuned {
 		if t.Agent == agent && t.Periods <= periods && !slices.ContainsFunc(t.When, func(when string) bool { return !has(values, when) }) {
 			return t.Sets
@@ -41,8 +43,8 @@ func (x Experiment) applyTuned(agent string, s *Setting, periods int, given []st
 	if err != nil {
 		return err
 	}
-	for _, f := range fields(s) {
-		if v := values[f.Name]; f.Kind == kindChoice && v != nil && slices.Contains(given, f.Name) && f.get() != v[0] {
+	for _, k := range catalog.Keys(s) {
+		if v := values[k.Name]; len(k.Choices) > 0 && v != nil && slices.Contains(given, k.Name) && k.Default != v[0] {
 			return nil
 		}
 	}
@@ -50,7 +52,7 @@ func (x Experiment) applyTuned(agent string, s *Setting, periods int, given []st
 		if slices.Contains(given, k) {
 			continue
 		}
-		if err := Set(s, k, values[k][0]); err != nil {
+		if err := catalog.Set(s, k, values[k][0]); err != nil {
 			return fmt.Errorf("the tuned settings of agent %s: %w", agent, err)
 		}
 	}
@@ -62,10 +64,10 @@ func (x Experiment) applyTuned(agent string, s *Setting, periods int, given []st
 func (x Experiment) unusual(e Entry, periods int) (keys []string) {
 	usual := map[string]any{}
 	if s, err := x.newEntry(e.Agent, e.Kind); err == nil {
-		usual = Values(s)
+		usual = catalog.Values(s)
 	}
 	tuned, values, _ := parseSets(x.tuned(e.Agent, e.Setting, periods))
-	own := Values(e.Setting)
+	own := catalog.Values(e.Setting)
 	for _, k := range slices.Sorted(maps.Keys(own)) {
 		if slices.Contains(tuned, k) && !has(own, k+"="+values[k][0]) || !slices.Contains(tuned, k) && own[k] != usual[k] {
 			keys = append(keys, k)
@@ -78,14 +80,14 @@ func (x Experiment) unusual(e Entry, periods int) (keys []string) {
 func (x Experiment) markUsual(s Spec) {
 	for _, e := range s.Entries {
 		unusual := x.unusual(e, s.Periods)
-		e.Setting.usual = slices.DeleteFunc(keyNames(e.Setting), func(k string) bool { return slices.Contains(unusual, k) })
+		e.Setting.usual = slices.DeleteFunc(catalog.KeyNames(e.Setting), func(k string) bool { return slices.Contains(unusual, k) })
 	}
 }
 
 // Unusual lists, as "key=value" sorted by key, the settings of an entry that are neither the defaults of its agent nor
 // the result of a search for the number of periods.
 func (x Experiment) Unusual(e Entry, periods int) (out []string) {
-	own := Values(e.Setting)
+	own := catalog.Values(e.Setting)
 	for _, k := range x.unusual(e, periods) {
 		out = append(out, fmt.Sprintf("%s=%v", k, own[k]))
 	}

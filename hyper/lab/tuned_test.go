@@ -9,6 +9,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
@@ -25,7 +26,7 @@ func TestTuned(t *testing.T) {
 		{Agent: "linear", When: []string{"actions=50"}, Sets: []string{"optimizer=sgd", "step-size=0.125"}},
 	}
 	plain := must.M1(x.New("linear"))
-	step := fmt.Sprint(lab.Values(plain)["step-size"])
+	step := fmt.Sprint(catalog.Values(plain)["step-size"])
 	for sets, want := range map[string]string{
 		"actions=30":                             "adam " + step,
 		"actions=40":                             "sgd 0.25",
@@ -40,7 +41,7 @@ func TestTuned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := lab.Values(spec.Entries[0].Setting)
+		v := catalog.Values(spec.Entries[0].Setting)
 		if got := fmt.Sprint(v["optimizer"], " ", v["step-size"]); got != want {
 			t.Errorf("%s: %s, want %s", sets, got, want)
 		}
@@ -49,7 +50,7 @@ func TestTuned(t *testing.T) {
 	for periods, want := range map[int]string{499: "0.25", 500: "2"} {
 		spec := must.M1(x.Spec([]string{"linear"}, []string{"actions=40"}, lab.Size{Periods: periods, Runs: 1}, 0))
 		e := spec.Entries[0]
-		if got := fmt.Sprint(lab.Values(e.Setting)["step-size"], x.Unusual(e, periods)); got != want+" [actions=40]" {
+		if got := fmt.Sprint(catalog.Values(e.Setting)["step-size"], x.Unusual(e, periods)); got != want+" [actions=40]" {
 			t.Errorf("%d periods: %s, want %s", periods, got, want)
 		}
 	}

@@ -131,7 +131,7 @@ func (l Learner) checkStep() error {
 
 func finite(name string, x float64) error {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return fmt.Errorf("%s must be finite, got %v", name, x)
+		return faults.New(name, "must be finite, got %v", x)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	gonum "gonum.org/v1/plot"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
@@ -146,13 +147,13 @@ func (e *explorer) offer(name string, values []string, now string) (knob, error)
 }
 
 // keysOf returns the agents' keys of a name.
-func (e *explorer) keysOf(name string) (all []lab.Key) {
+func (e *explorer) keysOf(name string) (all []catalog.Key) {
 	spec, _, err := lab.ParseSpec(e.text, paper.Known)
 	if err != nil {
 		return nil
 	}
 	for _, entry := range spec.Entries {
-		for _, k := range lab.Keys(entry.Setting) {
+		for _, k := range catalog.Keys(entry.Setting) {
 			if k.Name == name {
 				all = append(all, k)
 			}
@@ -162,8 +163,8 @@ func (e *explorer) keysOf(name string) (all []lab.Key) {
 }
 
 // shapes reports whether a new value of a key needs a new program, for at least one agent.
-func shapes(keys []lab.Key) bool {
-	return slices.ContainsFunc(keys, func(k lab.Key) bool { return !k.PerRun })
+func shapes(keys []catalog.Key) bool {
+	return slices.ContainsFunc(keys, func(k catalog.Key) bool { return !k.PerRun })
 }
 
 // knobOf returns the control of a key, and the key's present value in the first entry that has the key.
@@ -176,7 +177,7 @@ func knobOf(spec lab.Spec, name string) (k knob, now string, err error) {
 	}
 	names := []string{keyPeriod, keySeed}
 	for _, entry := range spec.Entries {
-		for _, k := range lab.Keys(entry.Setting) {
+		for _, k := range catalog.Keys(entry.Setting) {
 			if k.Name == name {
 				return knobFor(k), k.Default, nil
 			}
@@ -189,7 +190,7 @@ func knobOf(spec lab.Spec, name string) (k knob, now string, err error) {
 		strings.Join(names, ", "))
 }
 
-func knobFor(k lab.Key) knob {
+func knobFor(k catalog.Key) knob {
 	text := func(raw json.RawMessage) (s string, err error) { err = json.Unmarshal(raw, &s); return s, err }
 	plain := func(raw json.RawMessage) (string, error) { return string(raw), nil }
 	switch k.Kind {
@@ -451,8 +452,8 @@ func (e *explorer) specWith(set map[string]string) (spec lab.Spec, err error) {
 			continue
 		}
 		for _, entry := range spec.Entries {
-			if lab.HasKey(entry.Setting, key) {
-				if err := lab.Set(entry.Setting, key, text); err != nil {
+			if catalog.HasKey(entry.Setting, key) {
+				if err := catalog.Set(entry.Setting, key, text); err != nil {
 					return spec, err
 				}
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/janpfeifer/must"
 	gonum "gonum.org/v1/plot"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -59,7 +59,7 @@ func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(p
 		if math.IsNaN(float64(e.Value)) {
 			continue
 		}
-		way := int(lab.OfWord[train.Integration](p.Integrate) - train.Sampled)
+		way := int(enum.Of[train.Integration](p.Integrate) - train.Sampled)
 		n := len(agents)*way + slices.Index(agents, p.Agent)
 		line := &lines[n]
 		line.Label = p.Agent + ", " + p.Integrate

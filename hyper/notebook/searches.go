@@ -10,6 +10,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
@@ -48,7 +49,7 @@ func instead(h lab.Header, record tune.Search) (least []string, ok bool) {
 			continue
 		}
 		var other []string
-		values := lab.Values(e.Setting)
+		values := catalog.Values(e.Setting)
 		for _, set := range slices.Concat(record.Sets, record.Best()) {
 			key, value, _ := strings.Cut(set, "=")
 			if own := fmt.Sprint(values[key]); own != value {

@@ -3,8 +3,8 @@ package paper
 import (
 	"math"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/study"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -31,7 +31,6 @@ var Frontier = lab.Experiment{
 		},
 		"exact": Gaussian.Agents["exact"],
 	},
-	Others:  learners.Known,
 	Order:   []string{"linear", "ensemble", "exact"},
 	Quick:   lab.Size{Periods: 10_000, Runs: 4},
 	Full:    lab.Size{Periods: 10_000, Runs: 100},
@@ -41,7 +40,7 @@ var Frontier = lab.Experiment{
 
 // performsWell returns 0.01 sqrt(K), the bound of the average regret of an agent that performs well.
 func performsWell(s *lab.Setting) float64 {
-	return 0.01 * math.Sqrt(float64(lab.Values(s)["arms"].(int)))
+	return 0.01 * math.Sqrt(float64(catalog.Values(s)["arms"].(int)))
 }
 
 // Bar names the bound of average regret for the frontier. A setting passes if its average regret is below the bound.

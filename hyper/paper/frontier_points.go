@@ -9,6 +9,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/study"
@@ -130,7 +131,7 @@ func families() (all []family) {
 			all = append(all, f)
 		}
 	}
-	way := func(f family) train.Integration { return lab.OfWord[train.Integration](f.integrate) }
+	way := func(f family) train.Integration { return enum.Of[train.Integration](f.integrate) }
 	agent := func(f family) int { return slices.Index(Frontier.Order, f.agent) }
 	slices.SortFunc(all, func(a, b family) int {
 		return cmp.Or(cmp.Compare(a.arms, b.arms), cmp.Compare(way(a), way(b)), cmp.Compare(agent(a), agent(b)))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -29,7 +30,7 @@ func performing(from map[string]int) study.Simulator {
 			factor = 0.5
 		}
 		calls[agents[0]]++
-		target := 0.01 * math.Sqrt(float64(lab.Values(spec.Entries[0].Setting)["arms"].(int))) * float64(size.Periods) // section 4.1
+		target := 0.01 * math.Sqrt(float64(catalog.Values(spec.Entries[0].Setting)["arms"].(int))) * float64(size.Periods) // section 4.1
 		var rows []lab.Row
 		for run := range size.Runs {
 			rows = append(rows, lab.Row{Run: run, Seed: uint64(run), Period: size.Periods,

@@ -5,8 +5,8 @@ package paper
 import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/catalog/learners"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -23,7 +23,6 @@ var Gaussian = lab.Experiment{
 		"exact":        func() lab.Learner { return new(Exact) },
 		"hypernetwork": func() lab.Learner { return gaussianHypernetwork() },
 	},
-	Others:  learners.Known,
 	Order:   []string{"exact", "linear", "ensemble", "hypernetwork"},
 	Quick:   lab.Size{Periods: 1000, Runs: 10},
 	Full:    lab.Size{Periods: 10_000, Runs: 100},

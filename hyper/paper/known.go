@@ -5,12 +5,11 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/worlds"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // Order lists the names of the paper's experiments in the order of the paper. Known maps names to these
-// experiments and to the experiments of packages beyond and worlds.
+// experiments and to the experiments of package beyond.
 var Order, Known = byName(Gaussian, Frontier, Neural, IDS, AdditivePrior, NoiseSensitivity,
 	PriorSensitivity, IndexDimension, PosteriorApproximations)
 
@@ -35,8 +34,7 @@ func withBeyond(claims map[string][]study.Claim) map[string][]study.Claim {
 
 // byName returns the names of experiments, and the experiments by name.
 func byName(all ...lab.Experiment) (order []string, known map[string]lab.Experiment) {
-	known = maps.Clone(worlds.Known)
-	maps.Copy(known, beyond.Known)
+	known = maps.Clone(beyond.Known)
 	for _, x := range all {
 		order = append(order, x.Name)
 		known[x.Name] = x

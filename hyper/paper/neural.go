@@ -2,8 +2,8 @@ package paper
 
 import (
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/catalog/learners"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 )
 
 // The agents of section 4.2 have settings that searches found for them (notebooks/results/tuning), with Adam and

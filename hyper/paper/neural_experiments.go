@@ -2,7 +2,6 @@ package paper
 
 import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 )
 
 // neuralFull is the paper's size: the paper's curves end at 100,000 periods. The paper gives the number of seeds, 500,
@@ -18,7 +17,6 @@ var Neural = lab.Experiment{
 	Title:   "Neural network bandit",
 	Section: "4.2, figure 3",
 	World:   neuralBandit,
-	Others:  learners.Known,
 	Agents: map[string]func() lab.Learner{
 		"linear":      neuralLinear,
 		"ensemble":    neuralEnsemble,
@@ -41,7 +39,6 @@ var AdditivePrior = lab.Experiment{
 	Title:   "Ensembles with and without additive priors",
 	Section: "appendix B, figure 5",
 	World:   neuralBandit,
-	Others:  learners.Known,
 	Agents:  map[string]func() lab.Learner{"ensemble": neuralEnsemble},
 	Order:   []string{"ensemble"},
 	Sets:    []string{"particles=10,30,100,300", "additive-prior=yes,no"},
@@ -60,7 +57,6 @@ var NoiseSensitivity = lab.Experiment{
 	Title:   "Scale of the perturbations against the noise",
 	Section: "appendix C, figure 6",
 	World:   neuralBandit,
-	Others:  learners.Known,
 	Agents:  linearAlone,
 	Order:   []string{"linear"},
 	Sets:    []string{"noise=0,1,2", "perturbation=0,1,2"},
@@ -76,7 +72,6 @@ var PriorSensitivity = lab.Experiment{
 	Title:   "Misspecified priors",
 	Section: "appendix C, figure 7",
 	World:   neuralBandit,
-	Others:  learners.Known,
 	Agents:  linearAlone,
 	Order:   []string{"linear"},
 	Sets:    []string{"prior-multiplier=0.01,0.03,0.1,0.3,1,3,10,30"},
@@ -92,7 +87,6 @@ var IndexDimension = lab.Experiment{
 	Title:   "Index dimension of each layer",
 	Section: "appendix C, figure 8",
 	World:   neuralBandit,
-	Others:  learners.Known,
 	Agents:  linearAlone,
 	Order:   []string{"linear"},
 	Sets:    []string{"index-dim=1,2,3,5,10"},
@@ -109,7 +103,6 @@ var PosteriorApproximations = lab.Experiment{
 	Title:   "Bayes by Backprop and dropout",
 	Section: "appendices D and E, figure 9",
 	World:   neuralBandit,
-	Others:  learners.Known,
 	Agents: map[string]func() lab.Learner{
 		"linear":   neuralLinear,
 		"diagonal": neuralDiagonal,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -51,7 +52,7 @@ func usable(t *testing.T, x lab.Experiment, agents, given []string, sets ...stri
 	return slices.DeleteFunc(slices.Clone(sets), func(set string) bool {
 		key, _, _ := strings.Cut(set, "=")
 		used := func(agent string) bool { // hidden=none must stay: a small network is not a linear model
-			value, has := lab.Values(setting(t, x, agent))[key]
+			value, has := catalog.Values(setting(t, x, agent))[key]
 			return has && value != "none"
 		}
 		return slices.ContainsFunc(given, func(set string) bool { return strings.HasPrefix(set, key+"=") }) ||
@@ -121,7 +122,7 @@ func TestSpecsRoundTrip(t *testing.T) {
 			t.Errorf("%s: %v\n%s\n%s", name, err, text, again)
 		}
 		for agent := range x.Agents {
-			for _, k := range lab.Keys(setting(t, x, agent)) {
+			for _, k := range catalog.Keys(setting(t, x, agent)) {
 				if k.Help == "" || k.Kind == "" {
 					t.Errorf("%s, %s: key %q has kind %q and help %q", name, agent, k.Name, k.Kind, k.Help)
 				}
@@ -212,7 +213,7 @@ func TestPoliciesInALoop(t *testing.T) {
 		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
 	}
 	sets := []string{"arms=4", "index-dim=2", "integrate=analytic", "policy-samples=20",
-		"policy=" + strings.Join(lab.Names(lab.Policies), ",")}
+		"policy=" + strings.Join(catalog.Names(catalog.Policies()), ",")}
 	spec, err := paper.Gaussian.Spec([]string{"linear"}, sets, lab.Size{Periods: 20, Runs: 4}, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +228,7 @@ func TestPoliciesInALoop(t *testing.T) {
 			regrets[i] = append(regrets[i], math.Round(float64(c.Mean[len(c.Mean)-1])*1e3))
 		}
 	}
-	if !slices.Equal(regrets[0], regrets[1]) || len(regrets[0]) != len(lab.Names(lab.Policies)) {
+	if !slices.Equal(regrets[0], regrets[1]) || len(regrets[0]) != len(catalog.Names(catalog.Policies())) {
 		t.Errorf("thousandths of regret by policy: go %v, xla:cpu %v", regrets[0], regrets[1])
 	}
 }

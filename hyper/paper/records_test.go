@@ -13,6 +13,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -113,7 +114,7 @@ func checkDefaults(t *testing.T, name string, record tune.Search, periods int, e
 		t.Errorf("%s: %v", name, err)
 		return
 	}
-	want := lab.Values(spec.Entries[0].Setting)
+	want := catalog.Values(spec.Entries[0].Setting)
 	for _, particles := range []string{"", "particles=300"} {
 		sets := slices.Clone(record.Sets)
 		if particles != "" {
@@ -124,7 +125,7 @@ func checkDefaults(t *testing.T, name string, record tune.Search, periods int, e
 		}
 		for _, x := range experiments {
 			sets := slices.Concat(sets, swept(x, sets, want))
-			got := lab.Values(must.M1(x.Spec([]string{record.Agent}, sets, size, 0)).Entries[0].Setting)
+			got := catalog.Values(must.M1(x.Spec([]string{record.Agent}, sets, size, 0)).Entries[0].Setting)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: in %s, %s with %v has the settings %v, and the record's winner %v", name, x.Name,
 					record.Agent, sets, got, want)

@@ -8,9 +8,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/catalog/learners"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -31,7 +31,6 @@ var IDS = lab.Experiment{
 		"linear":         func() lab.Learner { return sparseLinear() },
 		"ensemble":       func() lab.Learner { return sparseEnsemble() },
 	},
-	Others:  learners.Known,
 	Order:   []string{"ids", "thompson", "exact-ids", "exact-thompson", "linear", "ensemble"},
 	Quick:   lab.Size{Periods: 200, Runs: 20, Sets: quickIDS},
 	Full:    lab.Size{Periods: 1000, Runs: 500, Sets: fullIDS},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -18,12 +19,12 @@ func TestExplorationSettingsAreRefused(t *testing.T) {
 		x := paper.Known[name]
 		tested := 0
 		for _, agent := range x.Order {
-			if !lab.HasKey(setting(t, x, agent), "policy") {
+			if !catalog.HasKey(setting(t, x, agent), "policy") {
 				continue
 			}
 			tested++
 			for set, want := range map[string]string{
-				"policy=magic":                     `policy=magic: want one of ` + strings.Join(lab.Names(lab.Policies), ", "),
+				"policy=magic":                     `policy=magic: want one of ` + strings.Join(catalog.Names(catalog.Policies()), ", "),
 				"policy=IDS":                       `policy=IDS: want one of`,
 				"policy-samples=-1":                "policy-samples, the number of functions for a decision (0 means the default), must be at least 1, got -1",
 				"policy-samples=1.5":               "want a whole number",
@@ -38,7 +39,7 @@ func TestExplorationSettingsAreRefused(t *testing.T) {
 				var err error
 				for _, one := range strings.Split(set, ";") {
 					key, value, _ := strings.Cut(one, "=")
-					err = errors.Join(err, lab.Set(c, key, value))
+					err = errors.Join(err, catalog.Set(c, key, value))
 				}
 				if err == nil {
 					err = c.Validate()
@@ -79,7 +80,7 @@ func TestSparseSettingsAreRefused(t *testing.T) {
 			"alpha=0":           "",
 		} {
 			key, _, _ := strings.Cut(set, "=")
-			if !lab.HasKey(setting(t, paper.IDS, agent), key) {
+			if !catalog.HasKey(setting(t, paper.IDS, agent), key) {
 				continue
 			}
 			_, err := paper.IDS.Spec([]string{agent}, []string{set}, lab.Size{Periods: 5, Runs: 1}, 1)
@@ -142,7 +143,7 @@ func TestEveryPolicyRuns(t *testing.T) {
 	check(paper.Neural, nil, "ids")
 
 	seen := map[string]string{}
-	for _, policy := range lab.Names(lab.Policies) {
+	for _, policy := range catalog.Names(catalog.Policies()) {
 		for agent, digest := range check(paper.IDS, []string{"ids", "exact-ids"}, policy) {
 			if other := seen[agent+digest]; other != "" {
 				t.Errorf("%s takes the same actions with %s and %s", agent, policy, other)

@@ -13,6 +13,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -140,6 +141,6 @@ func pairsOf(h lab.Header, rows []lab.Row) (all []pair) {
 
 // world returns a text that distinguishes the environments of different entries.
 func world(e lab.Entry) string {
-	v := lab.Values(e.Setting)
+	v := catalog.Values(e.Setting)
 	return fmt.Sprint(v["actions"], v["arms"], v["noise"], v["noise-factor"])
 }

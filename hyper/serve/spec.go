@@ -14,10 +14,10 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
-	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -81,7 +81,7 @@ func (w Waiting) reward() (agent.Reward, error) {
 	if w.Combine == "" {
 		return r, nil
 	}
-	if r.Combine = lab.OfWord[agent.Combine](w.Combine); r.Combine == 0 {
+	if r.Combine = enum.Of[agent.Combine](w.Combine); r.Combine == 0 {
 		return r, fmt.Errorf("reward.combine must be first, sum, max or last, got %q", w.Combine)
 	}
 	return r, nil
@@ -197,7 +197,7 @@ func (s Spec) learner(c *agent.Config, p bandit.Problem) error {
 	} else if alone && s.Learner == bayesian {
 		return errors.New("learner bayesian-linear needs a context; leave learner out for arms alone")
 	}
-	l, err := learners.For(s.kind(), p, s.Set)
+	l, err := catalog.For(s.kind(), p, s.Set)
 	if err != nil {
 		return err
 	}
@@ -276,7 +276,7 @@ func (s Spec) checkNames() error {
 }
 
 func replayOf(word string) (agent.Replay, error) {
-	if r := lab.OfWord[agent.Replay](word); r != 0 {
+	if r := enum.Of[agent.Replay](word); r != 0 {
 		return r, nil
 	}
 	return 0, fmt.Errorf("replay must be growth, reservoir or window, got %q", word)

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -123,7 +124,7 @@ func (a *Archive) Runs(s Source) (Runs, error) {
 func (s Source) entry(h lab.Header) (int, error) {
 	found := -1
 	for i, e := range h.Spec.Entries {
-		values := lab.Values(e.Setting)
+		values := catalog.Values(e.Setting)
 		differs := func(set string) bool {
 			key, value, _ := strings.Cut(set, "=")
 			return fmt.Sprint(values[key]) != value

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
@@ -29,7 +30,7 @@ type Tradeoff struct {
 
 // Measured returns the tradeoff that has the agent and the settings of an entry, if there is one.
 func Measured(all []Tradeoff, e lab.Entry) (Tradeoff, bool) {
-	settings, _ := json.Marshal(lab.Values(e.Setting))
+	settings, _ := json.Marshal(catalog.Values(e.Setting))
 	at := slices.IndexFunc(all, func(o Tradeoff) bool {
 		theirs, _ := json.Marshal(o.Settings)
 		return o.Agent == e.Agent && bytes.Equal(theirs, settings)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
-	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
@@ -16,7 +16,7 @@ import (
 // The testbed's agents, and an agent of the caller: an ensemble of five small networks, trained by 100 SGD steps.
 func ExampleAgents() {
 	small := func(p bandit.Problem, _ int) learner.Learner {
-		return must.M1(learners.For("ensemble", p, []byte(`{"particles":5,"hidden":"20"}`)))
+		return must.M1(catalog.For("ensemble", p, []byte(`{"particles":5,"hidden":"20"}`)))
 	}
 	s := testbed.Classification()
 	agents := append(testbed.Agents(s), testbed.Entered(s, "small", small, 100))

@@ -17,8 +17,8 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
-	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
@@ -237,7 +237,7 @@ func TestRegressionAgents(t *testing.T) {
 
 // bayesianLinear returns a learner with a Gaussian process of random cosines.
 func bayesianLinear(p bandit.Problem, _ int) learner.Learner {
-	return must.M1(learners.For("bayesian-linear", p, []byte(`{"waves":50,"line":"no","prior-variance":0.01}`)))
+	return must.M1(catalog.For("bayesian-linear", p, []byte(`{"waves":50,"line":"no","prior-variance":0.01}`)))
 }
 
 // An agent with a Gaussian process of its own, as from a file, reads the data one by one and knows their noise. With

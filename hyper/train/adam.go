@@ -2,7 +2,6 @@ package train
 
 import (
 	"errors"
-	"fmt"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
@@ -65,7 +64,7 @@ func (o Adam) of(c *optimizer.AdamConfig) FromGoMLX {
 func (o Adam) Validate() error {
 	decay := func(name string, x float64) error {
 		if !(x >= 0 && x < 1) {
-			return fmt.Errorf("%s must be in [0, 1), got %v", name, x)
+			return faults.New(name, "must be in [0, 1), got %v", x)
 		}
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
-// autodiff is the way that computes the gradient of the loss by automatic differentiation. It works for every belief.
+// autodiff is the route that computes the gradient of the loss by automatic differentiation. It works for every belief.
 type autodiff struct{ minibatches }
 
 func newAutodiff(p problem) route { return autodiff{minibatches{p}} }

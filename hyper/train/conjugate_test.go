@@ -35,8 +35,8 @@ func TestConjugateIsThePosterior(t *testing.T) {
 				y[i] = float32(7 + 3*r.NormFloat64())
 			}
 			tr := Trainer{b, Config{Integrate: Exact, Standardize: standardize}}
-			if err := tr.Validate(b); err != nil || tr.Way().Name != "posterior" {
-				t.Fatalf("%v, by %q", err, tr.Way().Name)
+			if err := tr.Validate(b); err != nil || tr.Route().Name != "posterior" {
+				t.Fatalf("%v, by %q", err, tr.Route().Name)
 			}
 			out := observed(t, name, tr, tensors.FromFlatDataAndDimensions(x, data, 2, 4),
 				tensors.FromFlatDataAndDimensions(y, data, 2))

@@ -25,7 +25,7 @@ func (s Cosine) Factor(data *Node) *Node {
 func (s Cosine) Validate() error {
 	err := faults.NotNegative("Final", s.Final)
 	if err == nil && s.Final > 1 {
-		err = errors.New("Final must be at most 1: steps are shortened")
+		err = faults.New("Final", "must be at most 1: steps are shortened")
 	}
 	return errors.Join(faults.Positive("Periods", s.Periods), err)
 }

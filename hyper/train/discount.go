@@ -1,8 +1,6 @@
 package train
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -11,6 +9,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/internal/row"
 	"github.com/hypermodels/hypermodels/hyper/internal/span"
 )
@@ -55,10 +54,10 @@ func (p problem) discounting() error {
 	case !p.discounts():
 		return nil
 	case !(p.Discount > 0.5 && p.Discount < 1):
-		return fmt.Errorf("Discount must be above 0.5 and at most 1, got %v", p.Discount)
+		return faults.New("Discount", "must be above 0.5 and at most 1, got %v", p.Discount)
 	case p.Integrate != Exact || p.Conjugate == nil:
-		return errors.New("Discount needs a belief that is its own posterior, as hyper.BayesianLinear, and Integrate " +
-			"exact; of others keep a window of the data")
+		return faults.New("Discount", "needs a belief that is its own posterior, as hyper.BayesianLinear, and %s "+
+			"exact; of others keep a window of the data", faults.Name("Integrate"))
 	}
 	return nil
 }

@@ -1,15 +1,13 @@
 package train
 
 import (
-	"errors"
-	"fmt"
-
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 	"github.com/hypermodels/hypermodels/hyper/internal/root"
 	"github.com/hypermodels/hypermodels/hyper/rng"
@@ -55,18 +53,18 @@ func ExactFor(b hyper.Belief) error {
 	case p.Conjugate != nil:
 		return nil
 	case p.Linear == nil || p.Parametric == nil:
-		return errors.New("Integrate exact needs a base model that is linear in its parameters; use sampled")
+		return faults.New("Integrate", "exact needs a base model that is linear in its parameters; use sampled")
 	case p.Particles != nil:
 		return nil
 	case p.Affine == nil:
-		return errors.New("Integrate exact needs a linear hypermodel or an ensemble; use sampled")
+		return faults.New("Integrate", "exact needs a linear hypermodel or an ensemble; use sampled")
 	case p.oneHot() && len(p.Affine.Structure().Sizes) > 1:
-		return errors.New("Integrate exact needs a dense layout where a linear hypermodel has one-hot indices; " +
+		return faults.New("Integrate", "exact needs a dense layout where a linear hypermodel has one-hot indices; "+
 			"use sampled")
 	case !p.oneHot() && p.z.Moments().Mean != 0:
-		return fmt.Errorf("Integrate exact needs indices of mean 0, or one-hot ones, not %T; use sampled", p.z)
+		return faults.New("Integrate", "exact needs indices of mean 0, or one-hot ones, not %T; use sampled", p.z)
 	case !p.oneHot() && p.Additive != nil:
-		return errors.New("Integrate exact needs a prior with the model's own base model, or none; use sampled")
+		return faults.New("Integrate", "exact needs a prior with the model's own base model, or none; use sampled")
 	}
 	return nil
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// An ensemble of networks is trained by Adam on the Bayesian bootstrap; the example prints the way that the trainer
-// takes. With a base model that is linear in its parameters the trainer takes a faster way.
-func ExampleTrainer_Way() {
+// An ensemble of networks is trained by Adam on the Bayesian bootstrap; the example prints the route that the trainer
+// takes. With a base model that is linear in its parameters the trainer takes a faster route.
+func ExampleTrainer_Route() {
 	net, line := base.MLP{Layers: []int{4, 20, 1}}, base.Linear{Features: 4}
 	c := train.Config{
 		Steps: 4, Batch: 64, Indices: 16, Capacity: 1000,
@@ -27,7 +27,7 @@ func ExampleTrainer_Way() {
 			Belief: hyper.Model{Base: b, Hyper: hyper.Ensemble{Particles: 30, Params: hyper.NumTheta(b)}},
 			Config: c,
 		}
-		fmt.Println(t.Validate(t.Belief), t.Way().Name)
+		fmt.Println(t.Validate(t.Belief), t.Route().Name)
 	}
 	// Output:
 	// <nil> own gradient
@@ -121,7 +121,7 @@ func ExampleTrainer() {
 		}},
 		Config: train.Config{Integrate: train.Exact},
 	}
-	fmt.Println(t.Validate(t.Belief), t.Way().Name)
+	fmt.Println(t.Validate(t.Belief), t.Route().Name)
 	b, err := backend.Open(backend.Go)
 	if err != nil {
 		fmt.Println(err)

@@ -6,7 +6,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
-// features is the way that computes the gradient from the features of the data themselves, for a belief with
+// features is the route that computes the gradient from the features of the data themselves, for a belief with
 // predictions linear in theta.
 type features struct{ minibatches }
 

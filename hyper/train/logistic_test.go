@@ -35,7 +35,7 @@ func TestLogistic(t *testing.T) {
 	}
 }
 
-// For every way, all weights and all models, the gradient equals the gradient in plain Go by central differences.
+// For every route, all weights and all models, the gradient equals the gradient in plain Go by central differences.
 func TestLogisticGradients(t *testing.T) {
 	referenceLosses[LogisticLoss{}] = referenceLogistic
 	defer delete(referenceLosses, LogisticLoss{})

@@ -85,8 +85,8 @@ func TestLossAndGradient(t *testing.T) {
 	}
 }
 
-// With every loss and all weights, the loss and its gradient equal the formula in plain Go, and all other ways that fit
-// have the same gradient. 1 - Phi(u) is 3e-5 for u = 4, and single precision has it to 6e-8. The weights of
+// With every loss and all weights, the loss and its gradient equal the formula in plain Go, and all other routes that
+// fit have the same gradient. 1 - Phi(u) is 3e-5 for u = 4, and single precision has it to 6e-8. The weights of
 // Exponential, near 10 there, therefore have an error of 2e-3.
 func TestLossesWithWeights(t *testing.T) {
 	for _, l := range []Loss{nil, logCosh{}} {
@@ -99,7 +99,7 @@ func testLossWithWeights(t *testing.T, l Loss) {
 	t.Helper()
 	for _, w := range []Weights{Unweighted, Bernoulli, Exponential} {
 		if l == nil && w == Unweighted {
-			continue // tested by TestLossAndGradient and TestWaysAgree
+			continue // tested by TestLossAndGradient and TestRoutesAgree
 		}
 		c, tolerance := Config{Loss: l, Weights: w}, 2*single
 		if w == Exponential {
@@ -129,7 +129,7 @@ func testLossWithWeights(t *testing.T, l Loss) {
 		fitting := agree(t, c, 2*single)
 		if fitting["features"] < 20 || fitting["own gradient"] < 10 || fitting["automatic differentiation"] < 33 ||
 			fitting["sums"] > 0 {
-			t.Errorf("%T, weights %q: the ways are %v", l, w, fitting)
+			t.Errorf("%T, weights %q: the routes are %v", l, w, fitting)
 		}
 	}
 }

@@ -1,9 +1,8 @@
 package train
 
 import (
-	"fmt"
-
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
 // Momentum is SGD with a velocity v <- Decay v + gradient (Polyak 1964): nu <- nu - step v. With Nesterov's look ahead
@@ -44,7 +43,7 @@ func (o Momentum) Update(state, nu, grads []*Node, step *Node) (newState, newNu 
 // Validate reports a Decay out of range.
 func (o Momentum) Validate() error {
 	if !(o.Decay >= 0 && o.Decay < 1) {
-		return fmt.Errorf("Decay must be in [0, 1), got %v", o.Decay)
+		return faults.New("Decay", "must be in [0, 1), got %v", o.Decay)
 	}
 	return nil
 }

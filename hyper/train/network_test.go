@@ -97,7 +97,7 @@ func TestNetworkStepsFollowTheLoss(t *testing.T) {
 						r, s := g.Rates, rng.New(Const(in[0].Graph(), []uint64{11, 12}))
 						r.Step = Const(in[0].Graph(), []float32{0.125, 0.0625}) // the second step sees the first
 						loss := func(p hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
-							return aimOf(tr.Way(), newProblem(tr.Config, m.Model), p, data, z, size, r)
+							return aimOf(tr.method(), newProblem(tr.Config, m.Model), p, data, z, size, r)
 						}
 						return append(followed(tr, g, s, r, loss), moves(tr, g, s, r)...)
 					}, p.args()...))

@@ -9,7 +9,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// ownGradient is the way for a belief that computes its own gradient: XLA does less than half the work that autodiff
+// ownGradient is the route for a belief that computes its own gradient: XLA does less than half the work that autodiff
 // needs. The anchor of an affine belief is averaged over the whole distribution of z instead of the sampled indices.
 // The gradient therefore equals the gradient of autodiff in expectation, with less noise.
 type ownGradient struct{ minibatches }

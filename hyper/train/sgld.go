@@ -2,7 +2,6 @@ package train
 
 import (
 	"cmp"
-	"errors"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -61,9 +60,10 @@ func (p problem) noisy() error {
 	}
 	switch {
 	case p.Particles == nil:
-		return errors.New("Optimizer sgld is for one network or an ensemble, whose particles are drawn from the posterior")
+		return faults.New("Optimizer", "sgld is for one network or an ensemble, whose particles are drawn from the posterior")
 	case p.Particles.NumParticles() > 1 && p.sampled():
-		return errors.New("Optimizer sgld moves all particles in each step; use Integrate analytic or full-data")
+		return faults.New("Optimizer", "sgld moves all particles in each step; use %s analytic or full-data",
+			faults.Name("Integrate"))
 	}
 	return nil
 }

@@ -1,11 +1,10 @@
 package train
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -26,10 +25,10 @@ func (p problem) standardizes() error {
 	case !p.Standardize:
 		return nil
 	case p.Integrate == FullData:
-		return errors.New("Standardize cannot change the responses that Integrate full-data has added up; " +
-			"use exact, analytic or sampled")
+		return faults.New("Standardize", "cannot change the responses that %s full-data has added up; "+
+			"use exact, analytic or sampled", faults.Name("Integrate"))
 	case !p.Loss.Quadratic():
-		return fmt.Errorf("Standardize needs a quadratic loss: that of %T depends on the responses' own units", p.Loss)
+		return faults.New("Standardize", "needs a quadratic loss: that of %T depends on the responses' own units", p.Loss)
 	}
 	return nil
 }

@@ -154,8 +154,8 @@ func TestFeaturesGiveTheLossGradient(t *testing.T) {
 		const data = 4
 		p := newTrial(t, m.Model, data, 17)
 		for batch, want := range map[int]string{data: "features", 7: "sums"} {
-			if way := (Trainer{m.Model, Config{Batch: batch}}).Way(); way.Name != want {
-				t.Fatalf("%s: the way with %d data of 7 features is %q", m.name, batch, way.Name)
+			if way := (Trainer{m.Model, Config{Batch: batch}}).Route(); way.Name != want {
+				t.Fatalf("%s: the route with %d data of 7 features is %q", m.name, batch, way.Name)
 			}
 		}
 		every := []bool{false}

@@ -10,8 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// allSums is the way that computes the gradient on all data, with the expectation over z in closed form, from sums that
-// each datum updates.
+// allSums is the route that computes the gradient on all data, with the expectation over z in closed form, from sums
+// that each datum updates.
 type allSums struct{ problem }
 
 func newAllSums(p problem) route { return allSums{p} }
@@ -44,7 +44,7 @@ func (w allSums) gradient(state State, _ *draws, _ loop.Index, _ *Node, r Rates)
 	return w.exactGradient(sumsOf(state), params(state), OnesLike(r.Step), r)
 }
 
-// closedForm is the way that computes the gradient on a minibatch, with the expectation over z in closed form.
+// closedForm is the route that computes the gradient on a minibatch, with the expectation over z in closed form.
 type closedForm struct{ minibatches }
 
 func newClosedForm(p problem) route { return closedForm{minibatches{p}} }
@@ -90,7 +90,7 @@ func blocksOf(columns, rows int) int {
 	return 1
 }
 
-// sums is the way that computes the gradient on a minibatch at sampled indices, from sums of the minibatch.
+// sums is the route that computes the gradient on a minibatch at sampled indices, from sums of the minibatch.
 type sums struct{ minibatches }
 
 func newSums(p problem) route { return sums{minibatches{p}} }

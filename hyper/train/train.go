@@ -9,7 +9,6 @@ package train
 
 import (
 	"errors"
-	"fmt"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -147,28 +146,28 @@ func (p problem) indexSet() error {
 	switch p.IndexSet {
 	case Frame:
 		if m.Pairs == 0 {
-			return fmt.Errorf("IndexSet frame needs Gaussian indices or indices on a sphere, not %T; use iid", p.z)
+			return faults.New("IndexSet", "frame needs Gaussian indices or indices on a sphere, not %T; use iid", p.z)
 		}
 		if dim := index.FrameSize(p.z) / 2; dim > 512 {
-			return fmt.Errorf("IndexSet frame is for indices (of an arm) of at most 512 dimensions, got %d; "+
+			return faults.New("IndexSet", "frame is for indices (of an arm) of at most 512 dimensions, got %d; "+
 				"use antithetic", dim)
 		}
 	case Antithetic:
 		if m.Mean != 0 {
-			return fmt.Errorf("IndexSet antithetic needs a distribution symmetric about 0, not %T; use iid", p.z)
+			return faults.New("IndexSet", "antithetic needs a distribution symmetric about 0, not %T; use iid", p.z)
 		}
 	case PerDatum:
 		return p.perDatum()
 	case Axes:
 		if m.Mean != 0 || m.Blocks > 0 {
-			return fmt.Errorf("IndexSet axes needs a distribution symmetric about 0, without blocks, not %T; use iid", p.z)
+			return faults.New("IndexSet", "axes needs a distribution symmetric about 0, without blocks, not %T; use iid", p.z)
 		}
 		return nil
 	default:
 		return nil
 	}
 	if p.Indices%2 != 0 {
-		return fmt.Errorf("IndexSet %s needs an even number of Indices, got %d", p.IndexSet, p.Indices)
+		return faults.New("IndexSet", "%s needs an even number of %s, got %d", p.IndexSet, faults.Name("Indices"), p.Indices)
 	}
 	return nil
 }
@@ -176,27 +175,28 @@ func (p problem) indexSet() error {
 // perDatum reports why data cannot each have their own index.
 func (p problem) perDatum() error {
 	if p.oneHot() {
-		return fmt.Errorf("IndexSet per-datum is not for %T: the step of a particle would depend on how many data it "+
+		return faults.New("IndexSet", "per-datum is not for %T: the step of a particle would depend on how many data it "+
 			"gets; use iid", p.z)
 	}
 	if p.Indices > p.Batch {
-		return fmt.Errorf("IndexSet per-datum has %d indices, one for each datum of a Batch, and the regularizer sees "+
-			"Indices of them: at most so many, not %d", p.Batch, p.Indices)
+		return faults.New("IndexSet", "per-datum has %d indices, one for each datum of a %s, and the regularizer sees "+
+			"%s of them: at most so many, not %d", p.Batch, faults.Name("Batch"), faults.Name("Indices"), p.Indices)
 	}
 	return nil
 }
 
 // sizes reports arrays that are too large to be made.
 func (p problem) sizes() error {
-	errs := []error{faults.Size("Steps x Batch", p.Steps, max(p.Batch, 1))}
+	const steps, indices, capacity = faults.Name("Steps"), faults.Name("Indices"), faults.Name("Capacity")
+	errs := []error{faults.Size(faults.Product{steps, faults.Name("Batch")}, p.Steps, max(p.Batch, 1))}
 	if p.Replays() {
-		errs = append(errs, faults.Size("Capacity x the width of the data's perturbations", p.Capacity, p.width()),
-			faults.Size("Capacity x Inputs", p.Capacity, max(p.Inputs, 1)))
+		errs = append(errs, faults.Size(faults.Product{capacity, "the width of the data's perturbations"}, p.Capacity, p.width()),
+			faults.Size(faults.Product{capacity, faults.Name("Inputs")}, p.Capacity, max(p.Inputs, 1)))
 	}
 	if p.sampled() {
-		errs = append(errs, faults.Size("Steps x Indices x the length of an index", p.Steps, p.drawn(), p.z.Dim()))
+		errs = append(errs, faults.Size(faults.Product{steps, indices, "the length of an index"}, p.Steps, p.drawn(), p.z.Dim()))
 		if p.Parametric != nil {
-			errs = append(errs, faults.Size("Indices x parameters", p.drawn(), p.Parametric.NumTheta()))
+			errs = append(errs, faults.Size(faults.Product{indices, "parameters"}, p.drawn(), p.Parametric.NumTheta()))
 		}
 	}
 	return errors.Join(errs...)

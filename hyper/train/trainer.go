@@ -149,8 +149,8 @@ func (t Trainer) Train(state State, s rng.Stream, size, actions *Node, r Rates) 
 	if t.Integrate == Exact {
 		return maps.Clone(state)
 	}
-	way := t.route()
-	d := way.draw(state, s.Named("sgd").Step(0), size, actions, r)
+	chosen := t.route()
+	d := chosen.draw(state, s.Named("sgd").Step(0), size, actions, r)
 	if r.Data != nil {
 		size = r.Data
 	}
@@ -167,7 +167,7 @@ func (t Trainer) Train(state State, s rng.Stream, size, actions *Node, r Rates) 
 		moved.put(now, nodes)
 		still.put(now, still.nodes)
 		data := ConvertDType(size, dtypes.Float32)
-		t.step(now, way, &d, i, data, r)
+		t.step(now, chosen, &d, i, data, r)
 		if len(shocks) > 0 {
 			p.shake(now, rowsOf(shocks, i), t.stepAt(data, r), data)
 		}
@@ -197,8 +197,8 @@ func (t Trainer) unrolls() bool {
 }
 
 // step makes the i-th step of a period. size is |D|, a float32 scalar.
-func (t Trainer) step(state State, way route, d *draws, i loop.Index, size *Node, r Rates) {
-	grads := way.gradient(state, d, i, size, r)
+func (t Trainer) step(state State, chosen route, d *draws, i loop.Index, size *Node, r Rates) {
+	grads := chosen.gradient(state, d, i, size, r)
 	scale := Reciprocal(size)
 	for j := range grads {
 		grads[j] = Mul(grads[j], scale)

@@ -10,13 +10,13 @@ import (
 )
 
 // Training without perturbation vectors equals training with perturbations times 0, whatever the rate is, and the
-// buffer holds no perturbation vectors. If the ways to the gradient are the same, every bit is the same.
+// buffer holds no perturbation vectors. If the routes to the gradient are the same, every bit is the same.
 func TestUnperturbed(t *testing.T) {
 	for i, m := range append(linearModels(), otherModels()...) {
 		r := rand.New(rand.NewPCG(8, uint64(i)))
 		actions := randomArray(r, 1, problemRuns, 3, featuresOf(m.Base))
 		c := Config{Steps: 2, Batch: 6, Indices: 4, Capacity: 5}
-		ways, nu := map[bool]string{}, map[bool][]array{}
+		routes, nu := map[bool]string{}, map[bool][]array{}
 		for _, none := range []bool{false, true} {
 			c.Unperturbed = none
 			tr, data := Trainer{m.Model, c}, rand.New(rand.NewPCG(9, 9))
@@ -30,17 +30,17 @@ func TestUnperturbed(t *testing.T) {
 				mc.add([]int32{data.Int32N(3), data.Int32N(3)}, []float32{float32(data.NormFloat64()), 1})
 				mc.train(period)
 			}
-			ways[none], nu[none] = tr.Way().Name, mc.all("nu")
+			routes[none], nu[none] = tr.Route().Name, mc.all("nu")
 			if slices.Contains(mc.names, "replay.a") == none {
 				t.Errorf("%s: unperturbed is %v, and the state has %q", m.name, none, mc.names)
 			}
 		}
 		tolerance := 0.0
-		if ways[false] != ways[true] {
+		if routes[false] != routes[true] {
 			tolerance = 4 * single
 		}
 		for run := range problemRuns {
-			near(t, m.name+", "+ways[true], ofRun(nu[true], run), ofRun(nu[false], run), tolerance)
+			near(t, m.name+", "+routes[true], ofRun(nu[true], run), ofRun(nu[false], run), tolerance)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 )
 
 // A belief that has a model as its prior learns the functions of one model that has the same prior itself, from the
-// same draws. The test covers every way that supports a separate prior. If the model's prior is in its parameters, the
-// two may take different ways, with the same gradient.
+// same draws. The test covers every route that supports a separate prior. If the model's prior is in its parameters,
+// the two may take different routes, with the same gradient.
 func TestWithPriorLearnsWhatAModelDoes(t *testing.T) {
 	line, net := base.Linear{Features: 3}, base.MLP{Layers: []int{3, 2, 1}, Activation: base.ActivationTanh}
 	wide := base.MLP{Layers: []int{3, 4, 1}}
@@ -61,8 +61,8 @@ func TestWithPriorLearnsWhatAModelDoes(t *testing.T) {
 		bare := x.model
 		bare.Prior = nil
 		one, two := Trainer{x.model, x.config}, Trainer{hyper.WithPrior{Belief: bare, Prior: x.prior}, x.config}
-		if a, b := one.Way().Name, two.Way().Name; a != x.modelWay || b != x.way {
-			t.Errorf("%s: the ways are %q and %q", x.name, a, b)
+		if a, b := one.Route().Name, two.Route().Name; a != x.modelWay || b != x.way {
+			t.Errorf("%s: the routes are %q and %q", x.name, a, b)
 		}
 		out := eval(t, backend.Go, func(in []*Node) []*Node {
 			s := rng.New(in[0])

@@ -15,8 +15,8 @@ import (
 const ownModule = "github.com/hypermodels/hypermodels/hyper"
 
 // ownPackages lists the packages of hyper that cells can use without an import.
-var ownPackages = []string{"agent", "analysis", "approx", "backend", "bandit", "base", "beyond", "explore", "index",
-	"lab", "learner", "notebook", "paper", "plot", "rng", "stats", "study", "testbed", "train"}
+var ownPackages = []string{"agent", "analysis", "approx", "backend", "bandit", "base", "beyond", "catalog", "explore",
+	"index", "lab", "learner", "notebook", "paper", "plot", "rng", "stats", "study", "testbed", "train"}
 
 // qualified matches names before dots.
 var qualified = regexp.MustCompile(`(?:^|[^\w.)\]])([a-z]\w*)\.`)

@@ -1,92 +1,11 @@
 // Command hyper runs the experiments of "Hypermodels for Exploration", continues interrupted runs, and draws and tests
-// results.
-//
-// The exit status is 0 for success, 1 if the command failed or a claim of hyper check does not hold, 2 for wrong input
-// or unusable files, and 130 after an interruption.
+// results. Its code is in package cli.
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
-	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
-
-	"github.com/hypermodels/hypermodels/hyper"
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/cli"
 )
 
-// Exit statuses.
-const (
-	exitFailed      = 1
-	exitBadInput    = 2
-	exitInterrupted = 130
-)
-
-// failure is an error with exit status 1. All other errors are about wrong input or unusable files.
-type failure struct{ error }
-
-func main() { os.Exit(run()) }
-
-func run() int {
-	klog.LogToStderr(false) // GoMLX and go-xla log errors that they also return
-	klog.SetOutput(io.Discard)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process immediately
-	err := newCommand().ExecuteContext(ctx)
-	var f failure
-	switch {
-	case err == nil:
-		return 0
-	case errors.Is(err, lab.ErrInterrupted):
-		return exitInterrupted
-	case errors.As(err, &f):
-		fmt.Fprintln(os.Stderr, "hyper:", err)
-		return exitFailed
-	}
-	fmt.Fprintln(os.Stderr, "hyper:", err)
-	if errors.Is(err, lab.ErrMixed) {
-		fmt.Fprintln(os.Stderr, "hyper: --mix joins them nevertheless; the results then name both")
-	}
-	return exitBadInput
-}
-
-func newCommand() *cobra.Command {
-	root := &cobra.Command{
-		Use:           "hyper",
-		Short:         "Experiments with hypermodels for exploration",
-		Long:          "hyper runs, draws and tests the experiments of \"Hypermodels for Exploration\" (ICLR 2020).",
-		Version:       hyper.Version,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	root.Args = knownCommand
-	root.PersistentPreRunE = notEmpty
-	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(approxCommand(), runCommand(), resumeCommand(), plotCommand(), compareCommand(), exportCommand(),
-		listCommand(), checkCommand(), tuneCommand(), sweepCommand(), shardCommand(), statusCommand(), mergeCommand(),
-		calibrateCommand(), benchCommand(), serveCommand(), rewardCommand(), replayCommand(), evaluateCommand(),
-		doctorCommand(), versionCommand(), testbedCommand(), tableCommand(), testbedWorkerCommand(), workerCommand())
-	return root
-}
-
-// knownCommand returns an error for arguments that are not a command.
-func knownCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, sub := range c.Commands() {
-		if !sub.Hidden {
-			names = append(names, sub.Name())
-		}
-	}
-	return unknown("command", names, args[0])
-}
+func main() { os.Exit(cli.Run(os.Args[1:])) }

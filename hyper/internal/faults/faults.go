@@ -20,13 +20,13 @@ func Value[I any](name string, part I) error {
 	t := reflect.TypeOf(part)
 	switch {
 	case t == nil:
-		return fmt.Errorf("%s is missing", name)
+		return New(name, "is missing")
 	case t.Kind() != reflect.Pointer:
 		return nil
 	case t.Elem().Implements(reflect.TypeFor[I]()):
-		return fmt.Errorf("%s is a pointer, %v; pass the value, %v", name, t, t.Elem())
+		return New(name, "is a pointer, %v; pass the value, %v", t, t.Elem())
 	case reflect.ValueOf(part).IsNil():
-		return fmt.Errorf("%s is a nil %v", name, t)
+		return New(name, "is a nil %v", t)
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func Of(part any) error {
 // AtLeast returns an error if n is less than least.
 func AtLeast(name string, n, least int) error {
 	if n < least {
-		return fmt.Errorf("%s must be at least %d, got %d", name, least, n)
+		return New(name, "must be at least %d, got %d", least, n)
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func AtLeast(name string, n, least int) error {
 // Positive returns an error unless x is positive and finite.
 func Positive(name string, x float64) error {
 	if !(x > 0) || math.IsInf(x, 0) {
-		return fmt.Errorf("%s must be positive and finite, got %v", name, x)
+		return New(name, "must be positive and finite, got %v", x)
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func Positive(name string, x float64) error {
 // NotNegative returns an error unless x is finite and at least 0.
 func NotNegative(name string, x float64) error {
 	if !(x >= 0) || math.IsInf(x, 0) {
-		return fmt.Errorf("%s must be finite and not negative, got %v", name, x)
+		return New(name, "must be finite and not negative, got %v", x)
 	}
 	return nil
 }
@@ -74,11 +74,12 @@ func Known[T enum.Value](name string, x T) error {
 	for i, v := range all {
 		words[i] = v.String()
 	}
-	return fmt.Errorf("%s: unknown %d; choose %s or %s", name, int(x), strings.Join(words[:last], ", "), words[last])
+	return New(name, ": unknown %d; choose %s or %s", int(x), strings.Join(words[:last], ", "), words[last])
 }
 
 // Size returns an error if an array of the given sizes has more than MostNumbers elements. No size may be negative.
-func Size(what string, sizes ...int) error {
+// what describes the array: a text, a [Name] or a [Product].
+func Size(what any, sizes ...int) error {
 	n := 1
 	for _, s := range sizes {
 		if s == 0 {
@@ -87,7 +88,7 @@ func Size(what string, sizes ...int) error {
 	}
 	for _, s := range sizes {
 		if n > MostNumbers/s {
-			return fmt.Errorf("%s would be %v numbers; at most %d are possible", what, sizes, MostNumbers)
+			return New("", "%s would be %v numbers; at most %d are possible", what, sizes, MostNumbers)
 		}
 		n *= s
 	}
@@ -98,6 +99,9 @@ func Size(what string, sizes ...int) error {
 func Prefix(prefix string, err error) error {
 	if err == nil {
 		return nil
+	}
+	if f, ok := err.(*Fault); ok {
+		return f.prefixed(prefix)
 	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {

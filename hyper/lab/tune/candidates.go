@@ -3,12 +3,10 @@ package tune
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -56,10 +54,9 @@ func (t Search) candidates(known map[string]lab.Experiment) ([]candidate, error)
 
 // check returns the experiment of the search, or an error that says what is wrong with the search.
 func (t Search) check(known map[string]lab.Experiment) (lab.Experiment, error) {
-	x, ok := known[t.Experiment]
-	if !ok {
-		return x, fmt.Errorf("unknown experiment %q%s", t.Experiment,
-			nearest.Hint(t.Experiment, slices.Sorted(maps.Keys(known))))
+	x, err := lab.Find(known, t.Experiment)
+	if err != nil {
+		return x, err
 	}
 	if t.stages()[0].Candidates < 1 || len(t.Space) == 0 {
 		return x, errors.New("a search needs at least one candidate and one key")

@@ -160,13 +160,17 @@ func (t Search) RunWith(known map[string]lab.Experiment, simulate func(rung int,
 	if err != nil {
 		return t, err
 	}
-	champion, err := t.champion(known[t.Experiment])
+	x, err := lab.Find(known, t.Experiment)
+	if err != nil {
+		return t, err
+	}
+	champion, err := t.champion(x)
 	if err != nil {
 		return t, err
 	}
 	var target func(*lab.Setting) float64
 	if t.Least {
-		target = known[t.Experiment].Target
+		target = x.Target
 	}
 	stages := t.stages()
 	for i, stage := range stages {

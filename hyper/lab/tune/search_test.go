@@ -14,6 +14,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -123,7 +124,7 @@ func TestTuneSetsChoicesFirst(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := lab.Values(spec.Entries[0].Setting); v["schedule"] != "cosine" || v["schedule-periods"] != 50. {
+		if v := catalog.Values(spec.Entries[0].Setting); v["schedule"] != "cosine" || v["schedule-periods"] != 50. {
 			t.Fatalf("the candidate has schedule %v, schedule-periods %v", v["schedule"], v["schedule-periods"])
 		}
 	}
@@ -190,7 +191,7 @@ func TestSpaceWithAKeyTwice(t *testing.T) {
 	spec := must.M1(x.Spec(paper.Known))
 	adam := 0
 	for _, e := range spec.Entries {
-		if lab.Values(e.Setting)["optimizer"] == "adam" {
+		if catalog.Values(e.Setting)["optimizer"] == "adam" {
 			adam++
 		}
 	}
@@ -266,7 +267,7 @@ func TestExperimentSets(t *testing.T) {
 		}
 		var out []string
 		for _, e := range s.Entries {
-			v := lab.Values(e.Setting)
+			v := catalog.Values(e.Setting)
 			out = append(out, fmt.Sprint(e.Agent, " ", v["arms"], " ", v["particles"], " ", v["batch"]))
 		}
 		return strings.Join(out, "; ")

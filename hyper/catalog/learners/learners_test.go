@@ -1,0 +1,142 @@
+package learners_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// small lists settings that make every learner and world fast, for the keys that they have.
+var small = []string{
+	"arms=4", "actions=6", "features=3", "size=5", "generator=2", "hyper-hidden=3", "index-dim=2", "particles=3",
+	"batch=8", "index-samples=4", "sgd-steps=2", "policy-samples=9", "file=testdata/rows.csv",
+}
+
+// worldsOf returns the experiments with another world each.
+var worldsOf = append([]string{"gaussian", "neural", "ids"}, "drifting", "table")
+
+// The settings in the record of a search are accepted as they are: numbers and others as texts.
+func TestForTakesARecord(t *testing.T) {
+	p := bandit.Problem{Actions: 3, Features: 4, Moves: true}
+	l, err := catalog.For("ensemble", p,
+		[]byte(`{"particles": "7", "step-size": "0.0033", "hidden": "8", "optimizer": "adam"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := l.Belief.(hyper.Model).Hyper.(hyper.Ensemble); e.Particles != 7 || l.StepSize != 0.0033 {
+		t.Errorf("%d particles, step size %v", e.Particles, l.StepSize)
+	}
+	for settings, want := range map[string]string{`{"particles": "many"}`: "whole number",
+		`{"step-size": true}`: "finite number"} {
+		if _, err := catalog.For("ensemble", p, []byte(settings)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", settings, err)
+		}
+	}
+}
+
+// Every learner acts and learns in every world, including worlds with delayed rewards and worlds whose rows come in
+// turn and are scaled by the rows so far: for 50 periods all predictions and regrets are finite.
+func TestEveryLearnerInEveryWorld(t *testing.T) {
+	for _, name := range worldsOf {
+		x := must.M1(lab.Find(paper.Known, name))
+		for _, delay := range []string{"delay=0", "delay=3"} {
+			sets := []string{delay}
+			if name == "table" && delay != "delay=0" {
+				sets = append(sets, "order=shuffled", "standardize=online")
+			}
+			var spec lab.Spec
+			for _, kind := range catalog.Names(catalog.Learners()) {
+				one := smallSpec(t, x, kind, lab.Size{Periods: 50, Runs: 2}, sets...)
+				spec.Experiment, spec.Periods, spec.Runs, spec.Seed = one.Experiment, one.Periods, one.Runs, one.Seed
+				spec.Entries = append(spec.Entries, one.Entries...)
+			}
+			_, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for _, r := range rows {
+				if r.Diverged != 0 || !(r.Regret >= 0) || math.IsInf(float64(r.Regret), 0) {
+					t.Errorf("%s, %s, %s: %+v", name, spec.Entries[r.Entry].Agent, sets, r)
+				}
+			}
+			if want := len(spec.Entries) * spec.Runs * len(lab.Schedule(50)); len(rows) != want {
+				t.Errorf("%s, %s: %d rows, want %d", name, sets, len(rows), want)
+			}
+		}
+	}
+}
+
+// smallSpec returns a Spec for one learner, with the small settings for the keys that it has.
+func smallSpec(t *testing.T, x lab.Experiment, kind string, size lab.Size, more ...string) lab.Spec {
+	t.Helper()
+	x.Sets = nil
+	x.Agents = nil // use the learner's own defaults, not the experiment's
+	s, err := x.New(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, sets := catalog.Values(s), slices.Clone(more)
+	for _, set := range append(small, "hidden=4x3") {
+		key, _, _ := strings.Cut(set, "=")
+		value, has := values[key]
+		given := slices.ContainsFunc(more, func(m string) bool { return strings.HasPrefix(m, key+"=") })
+		if has && !given && value != "none" { // hidden=none stays, because a small network is not a linear model
+			sets = append(sets, set)
+		}
+	}
+	spec, err := x.Spec([]string{kind}, sets, size, 3)
+	if err != nil {
+		t.Fatalf("%s, %s: %v", x.Name, kind, err)
+	}
+	return spec
+}
+
+// Beliefs on networks learn rewards of 0 and 1 with the logistic loss and weight decay: over 200 periods each has less
+// than half of the regret of actions without learning, which are always drawn from 12 actions.
+func TestNetworksLearnLogistic(t *testing.T) {
+	x := must.M1(lab.Find(paper.Known, "neural-logistic"))
+	sets := []string{"actions=12", "features=3", "generator=8x8", "regularize=decay", "belief-hidden=8", "sgd-steps=2",
+		"batch=32",
+		"index-samples=8"}
+	size := lab.Size{Periods: 200, Runs: 3}
+	kinds := []string{"epinet", "last-layer", "ensemble-plus-plus-neural", "network-gp"}
+	spec, err := x.Spec(kinds, sets, size, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random, err := x.Spec([]string{"egreedy"}, []string{"actions=12", "features=3", "generator=8x8", "hidden=4",
+		"anneal=1000000000"}, size, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	regret := func(spec lab.Spec) []float64 {
+		_, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := make([]float64, len(spec.Entries))
+		for _, r := range rows {
+			if r.Period == size.Periods {
+				out[r.Entry] += float64(r.Regret) / float64(size.Runs)
+			}
+		}
+		return out
+	}
+	unlearned := regret(random)[0]
+	for i, got := range regret(spec) {
+		t.Logf("%s: %.1f of %.1f", kinds[i], got, unlearned)
+		if !(got < unlearned/2) {
+			t.Errorf("%s has a regret of %.1f, without learning it is %.1f", kinds[i], got, unlearned)
+		}
+	}
+}

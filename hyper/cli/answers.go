@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"image/color"
+	"slices"
+
+	"github.com/spf13/cobra"
+	gonum "gonum.org/v1/plot"
+
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/hypermodels/hypermodels/hyper/study"
+)
+
+// answers prints the answers to the paper's ten sentences, from the results in a folder.
+func (f *checkFlags) answers(c *cobra.Command) error {
+	for _, flag := range []string{"all", "quick", "periods", "runs", "claim", "seed", "mix"} {
+		if c.Flags().Changed(flag) {
+			return fmt.Errorf("--%s cannot be combined with --paper: the sentences have their own runs", flag)
+		}
+	}
+	if len(f.study) != 1 {
+		return errors.New("--paper needs one --study DIR, a folder of results such as notebooks/results")
+	}
+	if !slices.ContainsFunc(paper.Order, func(name string) bool { return studyPatterns(f.study[0], name) != nil }) {
+		return noStudies(f.study[0], paper.Order)
+	}
+	all, err := study.Answer(study.NewArchive(f.study[0], paper.Known), paper.Sentences)
+	if err != nil {
+		return err
+	}
+	if f.figure != "" {
+		p, err := forest(all)
+		if err == nil {
+			err = plot.Save(p, f.figure)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	count := map[study.Verdict]int{}
+	for _, s := range all {
+		count[s.Verdict]++
+		if f.json {
+			if err := printLines(answerLine(s)); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Printf("%2d  %s\n    “%s” (%s)\n    %s: %s\n\n", s.Number, s.Text, s.Quote, s.Section, s.Verdict, s.Finding())
+	}
+	if count[study.Holds] == len(all) {
+		return nil
+	}
+	return failure{fmt.Errorf("of %d sentences %d hold, %d do not hold, %d are open", len(all), count[study.Holds],
+		count[study.DoesNotHold], count[study.Open])}
+}
+
+// answerColors has the colours of the answers in the figure.
+var answerColors = map[study.Verdict]color.NRGBA{
+	study.Holds: plot.Palette[2], study.DoesNotHold: plot.Palette[1], study.Open: plot.Gray,
+}
+
+// forest draws all comparisons of the sentences, and emphasises those that decide the answers.
+func forest(all []study.Answered) (*gonum.Plot, error) {
+	var rows []plot.ForestRow
+	for _, s := range all {
+		row := plot.ForestRow{Label: fmt.Sprintf("%s  %d", s.Label, s.Number), Note: string(s.Verdict),
+			Color: answerColors[s.Verdict]}
+		for _, p := range s.Evidence {
+			if p.Missing != "" {
+				continue
+			}
+			if p.Text == s.Shown.Text {
+				row.Main = len(row.Estimates)
+			}
+			value, lower, upper := p.Relative()
+			row.Estimates = append(row.Estimates, plot.Estimate{Value: value, Lower: lower, Upper: upper})
+		}
+		if row.Estimates == nil {
+			row.Note += ", to be run"
+		}
+		rows = append(rows, row)
+	}
+	return plot.Forest("Does the paper hold? Left of 1: as claimed", "estimate over the bound that is claimed", 1./32, 300, rows)
+}
+
+// answer is a line of JSON about a sentence.
+type answer struct {
+	Sentence int           `json:"sentence"`
+	Section  string        `json:"section"`
+	Text     string        `json:"text"`
+	Quote    string        `json:"quote"`
+	Answer   study.Verdict `json:"answer"`
+	P        float64       `json:"p"` // corrected by Holm's method
+	Finding  string        `json:"finding"`
+	Parts    []answerPart  `json:"parts"`
+}
+
+type answerPart struct {
+	Text     string      `json:"text"`
+	Claimed  string      `json:"claimed"`
+	Estimate stats.Float `json:"estimate"`
+	Lower    stats.Float `json:"lower"`
+	Upper    stats.Float `json:"upper"`
+	For      float64     `json:"p_for"`
+	Against  float64     `json:"p_against"`
+	Pairs    int         `json:"pairs"`
+	Periods  int         `json:"periods,omitempty"`
+	Diverged [2]int      `json:"diverged"`
+	Missing  string      `json:"missing,omitempty"`
+}
+
+func answerLine(s study.Answered) answer {
+	out := answer{s.Number, s.Section, s.Text, s.Quote, s.Verdict, s.Corrected, s.Finding(), nil}
+	for _, p := range s.Evidence {
+		out.Parts = append(out.Parts, answerPart{p.Text, p.Claim.String(), p.Value, p.Lower, p.Upper, p.For, p.Against,
+			p.Pairs, p.Periods, p.Diverged, p.Missing})
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/approx"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// approxFlags holds the flags of hyper approx.
+type approxFlags struct {
+	measure, construction string
+	points                int
+	bound                 float64
+	options               approx.Options
+	optimal, json         bool
+}
+
+func (f *approxFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.measure, "measure", "", "the measure mu: "+strings.Join(approx.KnownNames(), ", "))
+	flags.IntVar(&f.points, "points", 3, "K, the number of points of X, which are equidistant in [0, 1]")
+	flags.Float64Var(&f.bound, "bound", 1, "B, the bound: functions have values in [-B, B]")
+	flags.Float64Var(&f.options.Epsilon, "epsilon", 0.1, "the allowed error, in the units of B")
+	flags.Float64Var(&f.options.Delta, "delta", 0.1, "the allowed probability of a larger error")
+	flags.StringVar((*string)(&f.options.Reference), "reference", string(approx.Uniform),
+		"p_z: uniform on [0, 1]^K, or gaussian")
+	flags.StringVar(&f.construction, "construction", "",
+		strings.Join(constructions(), ", ")+" (default: depends on mu)")
+	flags.BoolVar(&f.optimal, "optimal", false,
+		"for discrete: Brenier's map instead of intervals of the first component of z")
+	flags.IntVar(&f.options.Draws, "draws", 20_000, "number of fresh z")
+	flags.DurationVar(&f.options.Budget, "budget", 0, "no refinement begins after this time (default 2m)")
+	flags.Uint64Var(&f.options.Seed, "seed", 0, "seed of all random numbers")
+	flags.StringVar(&f.options.Backend, "backend", "", "as for hyper run")
+	flags.BoolVar(&f.json, "json", false, "print the certificate as one JSON object")
+}
+
+func constructions() []string { return slices.Sorted(maps.Keys(approx.Constructions)) }
+
+func approxCommand() *cobra.Command {
+	var f approxFlags
+	c := &cobra.Command{
+		Use:   "approx --measure NAME",
+		Short: "Build section 6's network for a measure over functions, and certify its error",
+		Long: `approx builds the network of the universal approximation theorem (section 6, appendix A): a ReLU network
+f_theta and the linear hypermodel g(z) = [z, nu]. With probability at least 1 - delta, f_{g(z)} is within epsilon of
+H(z), where H is a transport map from p_z to the measure mu. approx estimates the probability from fresh z, and prints
+an exact lower bound at 99% confidence.`,
+		Example: `  hyper approx --measure mixture --points 3 --epsilon 0.1 --delta 0.1
+  hyper approx --measure posterior --points 8 --epsilon 0.1 --delta 0.1 --reference gaussian --json`,
+		Args: cobra.NoArgs,
+	}
+	f.add(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		certificate, err := f.certify(c)
+		if errors.Is(err, context.Canceled) {
+			fmt.Fprintln(os.Stderr, "hyper: interrupted; there is no certificate")
+			return lab.ErrInterrupted
+		}
+		if err != nil {
+			return err
+		}
+		if f.json {
+			err = printLines(certificate)
+		} else {
+			printCertificate(certificate)
+		}
+		if err != nil {
+			return err
+		}
+		if !certificate.Certified {
+			return failure{fmt.Errorf("not certified: the probability has the lower bound %.4f, and 1 - delta is %.4g",
+				certificate.LowerBound, 1-f.options.Delta)}
+		}
+		return nil
+	}
+	return c
+}
+
+// mostPoints is the maximum of K. The size of the networks grows at least with the square of K.
+const mostPoints = 64
+
+// certify makes the measure and the certificate. The error joins every fault of the flags.
+func (f *approxFlags) certify(c *cobra.Command) (approx.Certificate, error) {
+	errs := []error{unknown("measure", approx.KnownNames(), f.measure), f.check(), f.options.Validate()}
+	if f.construction != "" {
+		errs = append(errs, unknown("construction", constructions(), f.construction))
+		f.options.Construction = approx.Constructions[f.construction]
+	}
+	if err := errors.Join(errs...); err != nil {
+		return approx.Certificate{}, err
+	}
+	m, err := approx.NewMeasure(c.Context(), f.measure, approx.Setting{Points: approx.Grid(f.points), Bound: f.bound,
+		Seed: f.options.Seed, Optimal: f.optimal})
+	if err != nil {
+		return approx.Certificate{}, err
+	}
+	return approx.Certify(c.Context(), m, f.options)
+}
+
+// check reports faults of the measure's flags, and zeros that would otherwise select a default.
+func (f *approxFlags) check() error {
+	var errs []error
+	if f.points < 1 || f.points > mostPoints {
+		errs = append(errs, fmt.Errorf("--points must be from 1 to %d, got %d", mostPoints, f.points))
+	}
+	if !(f.bound > 0) || math.IsInf(f.bound, 0) {
+		errs = append(errs, fmt.Errorf("--bound must be positive and finite, got %v", f.bound))
+	}
+	if f.optimal && f.measure != "discrete" {
+		errs = append(errs, errors.New("--optimal needs --measure discrete"))
+	}
+	if f.options.Draws == 0 {
+		errs = append(errs, errors.New("--draws must be at least 1, got 0"))
+	}
+	if f.options.Reference == "" {
+		errs = append(errs, errors.New("--reference must be uniform or gaussian"))
+	}
+	return errors.Join(errs...)
+}
+
+func printCertificate(c approx.Certificate) {
+	fmt.Printf("%s on %d points, B = %g, %s z, seed %d, %s\n\n",
+		c.Measure, c.Points, c.Bound, c.Reference, c.Seed, c.Backend)
+	fmt.Printf("%s\n\n", c)
+	fmt.Printf("network       %s, widths %v, attempt %d, %.1f s\n", c.Construction, c.Widths, c.Attempts, c.Seconds)
+	fmt.Printf("parameters    %d, %d of them z and %d constants\n", c.Parameters, c.FromIndex, c.Constants)
+	fmt.Printf("fresh z       %d of %d within epsilon; with probability %.4g the error is at most %.3g\n",
+		c.Within, c.Draws, 1-c.Delta, c.Reached)
+	if c.MassError > 0 {
+		fmt.Printf("optimal map   the masses of its cells differ from mu by a total variation of %.3g\n", c.MassError)
+	}
+}

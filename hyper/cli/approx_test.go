@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/approx"
+)
+
+func TestBadMeasuresAreExitStatus2(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                                                 `unknown measure ""; the measures are discrete, gaussian`,
+		"--measure gaussain":                               "the measures are discrete, gaussian, mixture, posterior, process",
+		"--measure gaussian --points 0":                    "--points must be from 1 to 64, got 0",
+		"--measure gaussian --epsilon 0":                   "epsilon must be positive and finite, got 0",
+		"--measure gaussian --epsilon NaN":                 "epsilon must be positive and finite, got NaN",
+		"--measure gaussian --delta 1":                     "delta must be between 0 and 1, got 1",
+		"--measure gaussian --bound -1":                    "--bound must be positive and finite, got -1",
+		"--measure gaussian --draws 0":                     "--draws must be at least 1, got 0",
+		"--measure gaussian --reference foo":               "choose uniform or gaussian",
+		"--measure gaussian --construction f":              "the constructions are coordinatewise, kuhn, max-affine, steps, trained",
+		"--measure mixture --construction steps":           "construction steps supports maps by intervals",
+		"--measure mixture --points 4 --construction kuhn": "kuhn supports K <= 3 points",
+		"--measure process --optimal":                      "--optimal needs --measure discrete",
+		"--measure gaussian --backend tpu":                 "choose one of go, xla:cpu, xla:cuda",
+	} {
+		status, stdout, stderr := call(t, append([]string{"approx"}, strings.Fields(args)...)...)
+		if status != exitBadInput || !strings.Contains(stderr, want) || stdout != "" {
+			t.Errorf("hyper approx %s: status %d, stdout %q, stderr %q, want %q", args, status, stdout, stderr, want)
+		}
+	}
+	_, _, stderr := call(t, "approx", "--measure", "x", "--points", "-1", "--epsilon", "-1")
+	for _, want := range []string{"unknown measure", "--points", "epsilon"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("no %q in %q", want, stderr)
+		}
+	}
+}
+
+func TestApproxPrintsACertificate(t *testing.T) {
+	status, stdout, stderr := call(t, "approx", "--measure", "discrete", "--points", "3", "--json", "--draws", "2000")
+	var c approx.Certificate
+	if err := json.Unmarshal([]byte(stdout), &c); err != nil || status != 0 {
+		t.Fatalf("status %d, %v, stdout %q, stderr %q", status, err, stdout, stderr)
+	}
+	if !strings.Contains(stdout, `"probability_lower_bound":`) || !c.Certified || c.Points != 3 {
+		t.Errorf("certificate %q", stdout)
+	}
+	status, stdout, _ = call(t, "approx", "--measure", "discrete", "--optimal", "--points", "2", "--draws", "2000")
+	if status != 0 || !strings.Contains(stdout, "max-affine") || !strings.Contains(stdout, "certified") {
+		t.Errorf("status %d, stdout %q", status, stdout)
+	}
+}
+
+// With 10 draws no probability can be certified to be 0.99.
+func TestApproxFailsWithoutACertificate(t *testing.T) {
+	status, stdout, stderr := call(t, "approx", "--measure", "gaussian", "--draws", "10", "--delta", "0.01")
+	if status != exitFailed || !strings.Contains(stdout, "not certified") ||
+		!strings.Contains(stderr, "not certified") {
+		t.Errorf("status %d, stdout %q, stderr %q", status, stdout, stderr)
+	}
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/study"
+)
+
+func benchStudyCommand() *cobra.Command {
+	var t timing
+	var pieces []string
+	var mix mixFlag
+	c := &cobra.Command{
+		Use:   "study EXPERIMENT [KEY=VALUE...]",
+		Short: "Measure the time of a period of each agent of a study, and print it with regret and computation",
+		Long: `study helps to choose an agent for a given budget per period. For each agent and setting of a study with the
+given values it prints the mean regret with its 95% interval, the computation of a period by the paper's formula
+(section 4.1), and the microseconds of a run-period on one core. All are timed in turn, in rounds, of which the fastest
+counts, in the second half of the periods and without compilation. It also prints the memory of a run during a call: its
+state before and after the call, including data, and temporary memory.
+
+An agent is on the frontier, of operations or of time, if all agents that cost at most as much have more regret. It is
+off the frontier if one of them has less regret. The comparisons use the same seeds, at 95% confidence for all pairs
+together (Holm's correction). If neither is certain, the agent is undecided.`,
+		Example: "  hyper bench study neural actions=1000",
+		Args:    arguments("EXPERIMENT"),
+	}
+	t.add(c)
+	c.Flags().StringArrayVar(&pieces, "study", nil,
+		"DIR|FILE: the results; repeatable, or a pattern (default notebooks/results/EXPERIMENT/*.gz)")
+	mix.add(c.Flags())
+	c.RunE = func(c *cobra.Command, args []string) error {
+		h, rows, err := readPart(args[0], args[1:], pieces, mix)
+		if err != nil {
+			return err
+		}
+		if _, err := study.Tradeoffs(h, rows, nil); err != nil { // finds faults before the timing, which takes minutes
+			return err
+		}
+		if err := t.open(); err != nil {
+			return err
+		}
+		specs := make([]lab.Spec, len(h.Spec.Entries))
+		for i, e := range h.Spec.Entries {
+			specs[i] = h.Spec
+			specs[i].Entries = []lab.Entry{e}
+		}
+		micros, bytes, err := t.inTurn(c.Context(), specs)
+		if err != nil {
+			return err
+		}
+		offers, err := study.Tradeoffs(h, rows, micros)
+		if err != nil {
+			return err
+		}
+		for i, b := range bytes {
+			offers[i].Bytes = int64(b)
+		}
+		return t.printOffers(offers, plot.Labels(analysis.Curves(h, rows)))
+	}
+	return c
+}
+
+// readPart reads those entries of an experiment's study that have the values, "key=value" texts.
+func readPart(name string, values, pieces []string, mix mixFlag) (lab.Header, []lab.Row, error) {
+	x, err := experiment(name)
+	if err != nil {
+		return lab.Header{}, nil, err
+	}
+	if pieces == nil {
+		pieces = []string{filepath.Join("notebooks", "results", x.Name, "*.gz")}
+	}
+	h, rows, err := readStudy(x, pieces, mix)
+	if err != nil {
+		return h, nil, err
+	}
+	h, rows = analysis.Select(x, h, rows, values...)
+	if len(h.Spec.Entries) == 0 {
+		return h, nil, fmt.Errorf("the study %s has no agent with %v", strings.Join(pieces, ", "), values)
+	}
+	return h, rows, nil
+}
+
+// printOffers prints a line for each offer.
+func (t timing) printOffers(offers []study.Tradeoff, labels []string) error {
+	return printAll(offers, t.json, tabwriter.TabIndent, "agent\tperiod\truns\tmean regret [95%]\toperations\tplace\t"+
+		"us/period\tplace\tMB/run", func(i int, o study.Tradeoff) string {
+		memory := "-"
+		if o.Bytes > 0 {
+			memory = fmt.Sprintf("%.1f", float64(o.Bytes)/1e6)
+		}
+		return fmt.Sprintf("%s\t%d\t%d\t%s\t%.3g\t%s\t%s\t%s\t%s", labels[i], o.Period, o.Runs, o.Regret, o.Operations,
+			o.ByOperations, short(float64(o.Micros)), o.ByTime, memory)
+	})
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/study"
+)
+
+// Each agent of the selected part of a study has its time, its computation, its regret, and its position by both costs.
+func TestBenchStudy(t *testing.T) {
+	pieces := must.M1(filepath.Abs("../../notebooks/results/neural/*.gz"))
+	quick := []string{"bench", "study", "neural", "actions=200", "--study", pieces, "--rounds", "1", "--time", "1ms"}
+	status, stdout, stderr := call(t, append(quick, "--json")...)
+	if status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr)
+	}
+	agents := map[string]study.Tradeoff{}
+	for line := range strings.Lines(stdout) {
+		var o study.Tradeoff
+		must.M(json.Unmarshal([]byte(line), &o))
+		agents[o.Agent] = o
+		if o.Settings["actions"] != 200. || o.Period != 5000 || o.Runs != 60 || o.Micros <= 0 || !(o.Regret.Value > 0) {
+			t.Errorf("%s", line)
+		}
+	}
+	if len(agents) < 4 || agents["linear"].Operations < 10*agents["ensemble"].Operations {
+		t.Errorf("offers %v", agents)
+	}
+	for want, args := range map[string][]string{
+		"has no agent with [actions=7]": {"bench", "study", "neural", "actions=7", "--study", pieces},
+		"no such file or folder":        {"bench", "study", "neural", "--study", "nowhere"},
+		"--rounds and --time must be":   {"bench", "study", "neural", "--study", pieces, "--rounds", "0"},
+		"nural":                         {"bench", "study", "nural"},
+	} {
+		if status, _, stderr := call(t, args...); status != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%v: exit status %d, %s; want 2 and %q", args, status, stderr, want)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/beyond"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+)
+
+// Marks around the table of agents on the page.
+const (
+	agentsBegin = "<!-- hyper table; go test ./hyper/cli -run LaterWork -update -->\n\n"
+	agentsEnd   = "\n<!-- end of hyper table -->"
+)
+
+// The tables of agents and of claims in notebooks/results/beyond equal the committed results. -update writes them.
+func TestTableOfLaterWork(t *testing.T) {
+	const dir = "../../notebooks/results/beyond"
+	all := must.M1(judgeFolder(beyond.Order, dir, false))
+	var table strings.Builder
+	writeClaims(&table, all)
+	page := string(must.M1(os.ReadFile(dir + "/README.md")))
+	before, _, ok := strings.Cut(page, "\n### ")
+	text, rest, agents := strings.Cut(before, agentsBegin)
+	_, rest, ends := strings.Cut(rest, agentsEnd)
+	if !ok || !agents || !ends {
+		t.Fatal("the page has no place for the tables")
+	}
+	var both strings.Builder
+	writeTable(&both, must.M1(beyond.Tabulate(paper.Known, filepath.Dir(dir), nil)))
+	want := text + agentsBegin + both.String() + agentsEnd + rest + table.String()
+	if *update {
+		must.M(os.WriteFile(dir+"/README.md", []byte(want), 0o644))
+	} else if page != want {
+		t.Errorf("the page is not what the results say; -update writes it:\n%s", want)
+	}
+}
+
+// Marks around the table of published means.
+const (
+	publishedBegin = "<!-- published means; go test ./hyper/cli -run Beyond -update -->\n\n"
+	publishedEnd   = "\n<!-- end of published means -->"
+)
+
+// published has means of cumulative regret after 10,000 periods and 30 seeds, in the order of the table. They were read
+// by eye from figure 3 of ATS.
+var published = []struct {
+	agent string
+	mean  float64
+}{{"mlp", 770}, {"dropout", 220}, {"ensemble", 420}, {"ensemble+", 178}, {"hypermodel", 107}, {"epinet", 74}}
+
+// The page and notebook 12 show the published means next to the project's intervals, and say which intervals do not
+// contain them. -update writes the page.
+func TestBeyondPublishedMeans(t *testing.T) {
+	const notebooks = "../../notebooks"
+	const file = notebooks + "/results/beyond/README.md"
+	table := publishedTable(notebooks + "/results")
+	page := string(must.M1(os.ReadFile(file)))
+	before, rest, begins := strings.Cut(page, publishedBegin)
+	_, after, ends := strings.Cut(rest, publishedEnd)
+	if !begins || !ends {
+		t.Fatal("the page has no place for the table of published means")
+	}
+	if want := before + publishedBegin + table + publishedEnd + after; *update {
+		must.M(os.WriteFile(file, []byte(want), 0o644))
+	} else if page != want {
+		t.Errorf("the page does not have the published means beside our intervals; -update writes them:\n%s", table)
+	}
+	var book struct {
+		Cells []struct {
+			Kind   string   `json:"cell_type"`
+			Source []string `json:"source"`
+		} `json:"cells"`
+	}
+	must.M(json.Unmarshal(must.M1(os.ReadFile(notebooks+"/12-beyond.ipynb")), &book))
+	for _, c := range book.Cells {
+		if c.Kind == "markdown" && strings.Contains(strings.Join(c.Source, "")+"\n", table) {
+			return
+		}
+	}
+	t.Errorf("no Markdown of notebook 12 has the table of published means:\n%s", table)
+}
+
+// publishedTable returns a table of published means and the project's intervals from three studies in a folder of
+// results. Intervals that do not contain the published mean are bold.
+func publishedTable(dir string) string {
+	worlds := must.M1(beyond.Tabulate(paper.Known, dir, nil)).Worlds
+	sixty := must.M1(filepath.Glob(dir + "/beyond/testbed-bandit/sixty/*.gz"))
+	h, all := must.M2(analysis.Read(beyond.Known, sixty...))
+	standings := must.M1(analysis.Compare(h, all, beyond.TestbedBandit.Failure))
+	var rows [][]string
+	for _, p := range published {
+		cell := func(x stats.Estimate) string {
+			if float64(x.Lower) <= p.mean && p.mean <= float64(x.Upper) {
+				return interval(x)
+			}
+			return "**" + interval(x) + "**"
+		}
+		of := func(w beyond.WorldRegrets) string {
+			r, ok := w.Of(p.agent)
+			if !ok {
+				return ""
+			}
+			return cell(r.Regret[len(r.Regret)-1])
+		}
+		fresh := ""
+		for _, s := range standings {
+			if s.Agent == p.agent {
+				fresh = cell(s.Mean)
+			}
+		}
+		rows = append(rows, []string{p.agent, number(p.mean), of(worlds[0]), fresh, of(worlds[1])})
+	}
+	var out strings.Builder
+	writeRows(&out, []string{"Agent", "Published mean", "Ours, 10 runs", "Ours, 60 runs", "Ours, searched alike, 10 runs"},
+		rows)
+	return out.String()
+}
+
+// hyper table prints the table as Markdown and as JSON, and reports what a folder lacks.
+func TestTable(t *testing.T) {
+	dir := must.M1(filepath.Abs("../../notebooks/results"))
+	status, out, errors := call(t, "table", "--study", dir)
+	if status != 0 || !strings.HasPrefix(out, "| Agent | Operations") || !strings.Contains(out, "| network-gp | 1.0e6 |") {
+		t.Errorf("status %d: %s%s", status, out, errors)
+	}
+	var one beyond.Table
+	if status, out, _ := call(t, "table", "--study", dir, "--json"); status != 0 ||
+		json.Unmarshal([]byte(out), &one) != nil || len(one.Worlds) < 3 {
+		t.Errorf("JSON: status %d: %s", status, out)
+	}
+	refuses(t, map[string]string{
+		"table --study none": "there is no folder none: give --study DIR",
+		"table":              "there is no folder notebooks/results: give --study DIR",
+		"table --study .":    ".: no results of the testbed or of a world of the table: give --study DIR"})
+}
+
+// hyper check beyond prints the same table, and requires a folder.
+func TestCheckOfLaterWork(t *testing.T) {
+	_, out, _ := call(t, "check", beyond.Name, "--study", must.M1(os.Getwd())+"/../../notebooks/results/beyond")
+	if !strings.Contains(out, "`joint-flat`") || !strings.Contains(out, "`eight-columns-near-exact`") ||
+		strings.Contains(out, "`linear-near-exact`") {
+		t.Error(out)
+	}
+	if status, _, err := call(t, "check", beyond.Name); status != 2 || !strings.Contains(err, "needs one --study DIR") {
+		t.Errorf("exit status %d: %s", status, err)
+	}
+}

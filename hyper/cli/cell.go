@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/notebook"
+	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+)
+
+// inCell reports whether a notebook's cell has started the command, as `%hyper`.
+func inCell() bool { return os.Getenv(frontend.Var) != "" }
+
+// simulateInCell is like simulate, in a cell. The figure changes while the runs are in progress, and stays at the end.
+// The results get a name for [notebook.Results].
+func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.Options) (lab.Progress, error)) error {
+	o, err := engine.options(dir, nil)
+	if err != nil {
+		return err
+	}
+	w := notebook.NewWatch(spec)
+	o.Progress, o.Rows = w.Progress, w.Rows
+	p, err := run(o)
+	w.Close()
+	interrupted := errors.Is(err, lab.ErrInterrupted)
+	if err != nil && !interrupted {
+		return err
+	}
+	for _, name := range []string{spec.Experiment, filepath.Base(dir)} {
+		if err := notebook.NameResults(name, dir); err != nil {
+			return err
+		}
+	}
+	if interrupted {
+		fmt.Fprintf(os.Stderr, "interrupted; all results are saved: `%%hyper resume %s` continues, and "+
+			"notebook.Results(%q) reads the results so far\n", dir, spec.Experiment)
+		return err
+	}
+	h, rows, err := lab.ReadResults(dir, paper.Known)
+	if err != nil {
+		return err
+	}
+	figure, err := plot.Regret(analysis.Curves(h, rows), plot.Options{})
+	if err != nil {
+		return err
+	}
+	notebook.Figure(figure, 16, 9, 100)
+	outcomes, labels, err := outcomesOf(dir, p)
+	if err != nil {
+		return err
+	}
+	if engine.json {
+		return printLines(outcomes...)
+	}
+	where := fmt.Sprintf("Results in `%s`: `notebook.Results(%q)` reads them in the next cells, `%%hyper plot %[1]s` draws "+
+		"them.", dir, spec.Experiment)
+	notebook.ShowMarkdown(markdownOutcome(outcomes, labels) + "\n\n" + where)
+	return nil
+}
+
+// markdownOutcome returns the outcome of a run as a single text. A page would show standard error in a red box, at any
+// position within standard output.
+func markdownOutcome(outcomes []outcome, labels []string) string {
+	t := notebook.NewTable(outcomeHead...)
+	for i, o := range outcomes {
+		t.Rowf("%s", strings.Join(o.cells(labels[i]), " | "))
+	}
+	parts := []string{"**" + outcomes[0].title() + "**", t.String(), plusMinusNote}
+	for _, warning := range divergences(outcomes, labels) {
+		parts = append(parts, "**Diverged:** "+warning)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// notes returns the file for messages about what a command has done: standard error, or in a cell standard output,
+// because a page shows standard error in red.
+func notes() *os.File {
+	if inCell() {
+		return os.Stdout
+	}
+	return os.Stderr
+}

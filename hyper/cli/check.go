@@ -1,0 +1,281 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/beyond"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/study"
+)
+
+// freshSeeds is the first seed of checks. No default setting was chosen with these seeds.
+const freshSeeds = 1_000_000
+
+const checkHelp = `check tests the claims about an experiment, one after the other. A claim is about a
+number, such as the regret of one agent divided by the regret of another. It says that the number is
+below a bound. check simulates the agents with seeds that were not used to choose any setting. It
+prints the number with a 95% interval: of 100 such intervals about 95 contain the true number. Then it
+prints a verdict:
+
+  reproduced  The whole interval is below the bound. The claim holds here.
+  refuted     The whole interval is above the bound. The claim does not hold here.
+  undecided   The bound is inside the interval. More runs may decide. If check can estimate
+              the necessary number of runs, it prints the number.
+  not tested  There is nothing to compare. The study lacks runs, periods or settings that the
+              claim needs, or no setting of an agent is good enough for the comparison. check
+              says which.
+
+A claim that two agents are alike has two bounds, and holds if the interval is between them.
+
+A run diverges when its predictions are no longer finite numbers. From then on it takes all actions
+in turn, and its regret counts like that of every other run. check says how many runs diverged.
+
+Each claim has its own number of runs and of periods: hyper list EXPERIMENT shows both. With --study
+the study must have at least that many runs, with results at exactly that period. --periods and
+--runs judge all claims at another size; check then says so.
+
+With --paper and --study DIR check tests whether the paper holds. It prints ten sentences of the paper, each
+with the paper's words, one answer (holds, does not hold, open), the number that decides the answer with its 95%
+interval, and what would decide an open sentence. DIR is a folder such as notebooks/results; its PROTOCOL.md says
+how the answers are found.
+
+With --all and --study DIR check prints other findings: the table of all claims that do not belong to the ten
+sentences, as Markdown, from the results in the folders DIR/EXPERIMENT. These claims are judged together, and
+their verdicts are corrected by Holm's method. Therefore some claims that are decided alone are undecided in the
+table. --claim prints the lines of some claims. With the name beyond instead of an experiment, check prints the
+table of the claims of later work, which are judged together, too.
+
+The exit status is 0 if all claims are reproduced, 1 if not, and 2 if the input is wrong.`
+
+const checkExample = `  hyper check gaussian --quick                                   # a minute or two, fewer runs
+  hyper check gaussian --claim linear-near-exact                 # one claim, at its full size
+  hyper check neural --study 'notebooks/results/neural/*.gz'     # on existing results
+  hyper check ids --study mine --periods 300 --runs 40           # at the size of a smaller study
+  hyper check --paper --study notebooks/results                  # does the paper hold? Ten answers
+  hyper check --all --study notebooks/results                    # other findings
+  hyper check beyond --study notebooks/results/beyond            # findings about later work`
+
+// checkFlags holds the flags of hyper check.
+type checkFlags struct {
+	quick, json   bool
+	all, paper    bool
+	periods, runs int
+	seed          uint64
+	only, study   []string
+	figure        string
+	engine        engineFlags
+}
+
+func checkCommand() *cobra.Command {
+	var f checkFlags
+	c := &cobra.Command{
+		Use:               "check EXPERIMENT | --paper --study DIR | --all --study DIR | beyond --study DIR",
+		Short:             "Test the paper's claims, with 95% intervals: exit status 1 unless all claims are reproduced",
+		Long:              checkHelp,
+		Example:           checkExample,
+		ValidArgsFunction: completeFirst,
+		Args: func(c *cobra.Command, args []string) error {
+			if f.all || f.paper {
+				return cobra.NoArgs(c, args)
+			}
+			return argument("EXPERIMENT")(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case f.figure != "" && !f.paper:
+				return errors.New("--figure needs --paper")
+			case f.paper:
+				return f.answers(c)
+			case f.all:
+				return f.table(c, paper.Order)
+			case args[0] == beyond.Name:
+				return f.table(c, beyond.Order)
+			}
+			return f.run(c, args[0])
+		},
+	}
+	flags := c.Flags()
+	flags.BoolVar(&f.paper, "paper", false, "print whether ten sentences of the paper hold, from the results in "+
+		"--study DIR")
+	flags.StringVar(&f.figure, "figure", "", "with --paper: path of a figure of the answers, without extension")
+	flags.BoolVar(&f.all, "all", false, "print the table of all claims that do not belong to the ten sentences, from the "+
+		"results in --study DIR")
+	flags.BoolVar(&f.quick, "quick", false, "use the claims' quick sizes, with fewer runs: takes a minute or two")
+	flags.IntVar(&f.periods, "periods", 0, "judge after this number of periods (default: the claim's own number, see "+
+		"hyper list)")
+	flags.IntVar(&f.runs, "runs", 0, "judge with this number of runs of each agent (default: the claim's own number)")
+	flags.StringSliceVar(&f.only, "claim", nil, "names of the claims to test, separated by commas (default: all, "+
+		"see hyper list)")
+	flags.StringArrayVar(&f.study, "study", nil, "DIR|FILE: judge by these results without a simulation; "+
+		"repeatable, or a pattern such as 'results/neural*.gz'")
+	f.engine.mix.add(flags)
+	flags.Uint64Var(&f.seed, "seed", freshSeeds, "run i has seed SEED+i")
+	flags.StringVar(&f.engine.backend, "backend", "", "as for hyper run")
+	flags.IntVar(&f.engine.workers, "workers", 0, "as for hyper run")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object per claim")
+	return c
+}
+
+func (f *checkFlags) run(c *cobra.Command, name string) error {
+	x, err := experiment(name)
+	if err != nil {
+		return err
+	}
+	claims, err := selectClaims(x, f.only)
+	if err != nil {
+		return err
+	}
+	for _, flag := range []string{"periods", "runs"} {
+		if n, _ := c.Flags().GetInt(flag); c.Flags().Changed(flag) && n < 1 {
+			return fmt.Errorf("--%s must be at least 1, got %d", flag, n)
+		}
+	}
+	simulate := simulator(c.Context(), x, f.seed, f.engine)
+	if len(f.study) > 0 {
+		h, rows, err := readStudy(x, f.study, f.engine.mix)
+		if err != nil {
+			return err
+		}
+		simulate = analysis.Lookup(x, h, rows)
+	}
+	return f.judge(x.Name, claims, simulate)
+}
+
+// judge prints the finding of each claim.
+func (f *checkFlags) judge(experiment string, claims []study.Claim, simulate study.Simulator) error {
+	count := map[study.Verdict]int{}
+	for _, claim := range claims {
+		j, err := paper.Judge(experiment, claim, f.size(claim), simulate)
+		if err != nil {
+			return err
+		}
+		count[j.Finding.Verdict]++
+		f.print(claim, j.Finding)
+	}
+	return verdicts(count)
+}
+
+// verdicts returns an error unless all claims are reproduced.
+func verdicts(count map[study.Verdict]int) error {
+	all := count[study.Reproduced] + count[study.Refuted] + count[study.Undecided] + count[study.NotTested]
+	if all == count[study.Reproduced] {
+		return nil
+	}
+	return failure{fmt.Errorf("of %d claims %d reproduced, %d refuted, %d undecided, %d not tested", all,
+		count[study.Reproduced], count[study.Refuted], count[study.Undecided], count[study.NotTested])}
+}
+
+// size returns the size at which a claim is judged.
+func (f *checkFlags) size(claim study.Claim) lab.Size {
+	size := claim.Size(f.quick)
+	if f.periods > 0 {
+		size.Periods = f.periods
+	}
+	if f.runs > 0 {
+		size.Runs = f.runs
+	}
+	return size
+}
+
+func (f *checkFlags) print(c study.Claim, found study.Finding) {
+	if f.json {
+		_ = printLines(found)
+		return
+	}
+	fmt.Printf("%s: %s\n  %s\n", c.Name, c.Text, found)
+	if found.Diverged > 0 {
+		fmt.Printf("  runs that diverged, and took all actions in turn from then on: %d\n", found.Diverged)
+	}
+	if runs, ok := found.RunsToDecide(); ok {
+		fmt.Printf("  about %.0f runs would decide\n", runs)
+	}
+	if own, asked := c.Size(f.quick), f.size(c); own.String() != asked.String() {
+		fmt.Printf("  judged at %v, as --periods and --runs ask; the claim's own size is %v\n", asked, own)
+	}
+}
+
+func selectClaims(x lab.Experiment, names []string) ([]study.Claim, error) {
+	if len(paper.Claims[x.Name]) == 0 {
+		return nil, fmt.Errorf("experiment %s has no claims to check: hyper compare compares its agents", x.Name)
+	}
+	var known []string
+	var out []study.Claim
+	for _, c := range paper.Claims[x.Name] {
+		known = append(known, c.Name)
+		if len(names) == 0 || slices.Contains(names, c.Name) {
+			out = append(out, c)
+		}
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return nil, fmt.Errorf("experiment %s has no claim %q%s; its claims are %s", x.Name, n,
+				nearest.Hint(n, known), strings.Join(known, ", "))
+		}
+	}
+	return out, nil
+}
+
+// simulator returns a simulator that runs agents of an experiment. It writes no files, and runs nothing twice.
+func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engineFlags) study.Simulator {
+	type results struct {
+		h    lab.Header
+		rows []lab.Row
+	}
+	done := map[string]results{}
+	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
+		asked := fmt.Sprintf("%q %q %v", agents, sets, size)
+		if r, ok := done[asked]; ok {
+			return r.h, r.rows, nil
+		}
+		spec, err := x.Spec(agents, sets, size, seed)
+		if err != nil {
+			return lab.Header{}, nil, err
+		}
+		var h lab.Header
+		var rows []lab.Row
+		err = engine.work("", func(o lab.Options) (err error) {
+			h, rows, err = lab.Simulate(ctx, spec, paper.Known, o)
+			return err
+		})
+		if errors.Is(err, lab.ErrInterrupted) {
+			fmt.Fprintln(os.Stderr, "hyper: interrupted; check does not keep results")
+		}
+		if err == nil {
+			done[asked] = results{h, rows}
+		}
+		return h, rows, err
+	}
+}
+
+// readStudy reads an experiment's results from the files that match the patterns.
+func readStudy(x lab.Experiment, patterns []string, mix mixFlag) (h lab.Header, rows []lab.Row, err error) {
+	var paths []string
+	for _, p := range patterns {
+		found, err := filepath.Glob(p)
+		if err != nil || len(found) == 0 {
+			return h, nil, fmt.Errorf("--study %s: no such file or folder", p)
+		}
+		paths = append(paths, found...)
+	}
+	return readPieces(x, paths, mix)
+}
+
+// readPieces reads an experiment's results from files or folders.
+func readPieces(x lab.Experiment, paths []string, mix mixFlag) (h lab.Header, rows []lab.Row, err error) {
+	h, rows, err = analysis.Reader{Mix: mix.hear()}.Read(paper.Known, paths...)
+	if err == nil && h.Spec.Experiment != x.Name {
+		err = fmt.Errorf("--study has results of experiment %s, not of %s", h.Spec.Experiment, x.Name)
+	}
+	return h, rows, err
+}

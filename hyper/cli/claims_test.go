@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/study"
+)
+
+var update = flag.Bool("update", false, "write what the results say into the pages")
+
+const (
+	resultsFolder = "../../notebooks/results"
+	resultsPage   = resultsFolder + "/README.md"
+)
+
+// between returns the text of a page between two marks, each at the end of a line.
+func between(t *testing.T, page, begin, end string) (before, text, after string) {
+	t.Helper()
+	before, rest, ok := strings.Cut(page, begin)
+	line, rest, ok2 := strings.Cut(rest, "-->\n")
+	text, after, ok3 := strings.Cut(rest, end)
+	if !ok || !ok2 || !ok3 {
+		t.Fatalf("the page has no place between %q and %q", begin, end)
+	}
+	return before + begin + line + "-->\n", text, end + after
+}
+
+// has compares a part of a page to its expected text, or writes it with -update.
+func has(t *testing.T, file, begin, end, want string) {
+	t.Helper()
+	before, text, after := between(t, string(must.M1(os.ReadFile(file))), begin, end)
+	if *update {
+		must.M(os.WriteFile(file, []byte(before+want+after), 0o644))
+	} else if text != want {
+		t.Errorf("%s is not what the results say; the test writes it with -update:\n%s", file, want)
+	}
+}
+
+// The table of claims in notebooks/results equals the committed results.
+func TestClaimsTable(t *testing.T) {
+	all, err := judgeFolder(paper.Order, resultsFolder, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	writeClaims(&table, all)
+	has(t, resultsPage, "<!-- claims", "<!-- end of claims -->", table.String()+"\n")
+}
+
+// The ten answers, their evidence and their figure, on the results page and in the README, equal the committed results.
+func TestAnswersOnPages(t *testing.T) {
+	all := must.M1(study.Answer(study.NewArchive(resultsFolder, paper.Known), paper.Sentences))
+	table := "\n" + study.Table(all) + "\n"
+	has(t, resultsPage, "<!-- answers", "<!-- end of answers -->", table)
+	has(t, "../../README.md", "<!-- answers", "<!-- end of answers -->", table)
+	has(t, resultsPage, "<!-- evidence", "<!-- end of evidence -->", "\n"+study.Evidence(all))
+	archive := study.NewArchive(resultsFolder, paper.Known)
+	alike := "\n" + must.M1(archive.Means("neural/like-for-like-1000", "neural/like-for-like-200")) + "\n" +
+		must.M1(archive.Searches("tuning/like-for-like")) + "\n"
+	has(t, resultsPage, "<!-- like for like", "<!-- end of like for like -->", alike)
+	best := "\n" + must.M1(archive.Means("neural/best-1000")) + "\n" + must.M1(archive.Searches("tuning/best")) + "\n"
+	has(t, resultsPage, "<!-- best", "<!-- end of best -->", best)
+	p := must.M1(forest(all))
+	if *update {
+		must.M(plot.Save(p, resultsFolder+"/answers"))
+	}
+	path := filepath.Join(t.TempDir(), "answers")
+	must.M(plot.Save(p, path))
+	if !bytes.Equal(must.M1(os.ReadFile(path+".svg")), must.M1(os.ReadFile(resultsFolder+"/answers.svg"))) {
+		t.Error("answers.svg is not what the results say; the test draws it with -update")
+	}
+}
+
+// hyper check --paper prints ten answers, as text and as JSON, and refuses flags that it cannot be combined with.
+func TestCheckPaper(t *testing.T) {
+	status, stdout, stderr := call(t, "check", "--paper", "--study", must.M1(filepath.Abs(resultsFolder)))
+	if status != 1 || strings.Count(stdout, "“") != 10 || !strings.Contains(stdout,
+		"does not hold: regret of IDS over Thompson sampling") || !strings.Contains(stderr, "of 10 sentences ") {
+		t.Errorf("exit status %d\n%s%s", status, stdout, stderr)
+	}
+	_, stdout, _ = call(t, "check", "--paper", "--json", "--study", must.M1(filepath.Abs(resultsFolder)))
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	var seventh answer
+	if err := json.Unmarshal([]byte(lines[6]), &seventh); err != nil || len(lines) != 10 || seventh.Sentence != 7 ||
+		seventh.Answer != study.Holds || len(seventh.Parts) != 1 {
+		t.Errorf("%d lines of JSON, the seventh %+v, %v", len(lines), seventh, err)
+	}
+	for want, args := range map[string][]string{
+		"--paper needs one --study DIR":          {"check", "--paper"},
+		"--runs cannot be combined with --paper": {"check", "--paper", "--study", "x", "--runs", "3"},
+		"no results in folders":                  {"check", "--paper", "--study", t.TempDir()},
+		"--figure needs --paper":                 {"check", "gaussian", "--figure", "x"},
+		"unknown command \"ids\" for":            {"check", "--paper", "ids", "--study", "x"},
+	} {
+		if status, _, stderr := call(t, args...); status != exitBadInput || !strings.Contains(stderr, want) {
+			t.Errorf("%v: exit status %d, want 2 and %q: %s", args, status, want, stderr)
+		}
+	}
+}
+
+// A single line of the table is printed with its verdict in the table.
+func TestCheckAllOfOneClaim(t *testing.T) {
+	results := must.M1(filepath.Abs("../../notebooks/results"))
+	one := []string{"check", "--all", "--study", results, "--claim", "hypernetwork-below-linear"}
+	status, stdout, stderr := call(t, one...)
+	if status != 1 || strings.Count(stdout, "| `") != 1 || !strings.Contains(stderr,
+		"of 1 claims 0 reproduced, 1 refuted") {
+		t.Fatalf("exit status %d, %s%s", status, stdout, stderr)
+	}
+	page := string(must.M1(os.ReadFile(resultsPage)))
+	if line := stdout[strings.Index(stdout, "| `"):]; !strings.Contains(page, line) {
+		t.Errorf("the page has no line %s", line)
+	}
+	one[len(one)-1] = "hypernetwork-below-linea"
+	if status, _, stderr := call(t, one...); status != exitBadInput ||
+		!strings.Contains(stderr, "hypernetwork-below-linear") {
+		t.Errorf("an unknown claim: exit status %d, %s", status, stderr)
+	}
+}
+
+// Impossible requests are refused, with advice.
+func TestCheckAllRefuses(t *testing.T) {
+	for want, args := range map[string][]string{
+		"needs one --study DIR":    {"check", "--all"},
+		"unknown command":          {"check", "--all", "ids", "--study", "x"},
+		"no results in folders":    {"check", "--all", "--study", t.TempDir()},
+		"--periods needs a single": {"check", "--all", "--study", "x", "--periods", "10"},
+	} {
+		if status, _, stderr := call(t, args...); status != exitBadInput || !strings.Contains(stderr, want) {
+			t.Errorf("%v: exit status %d, want 2 and %q: %s", args, status, want, stderr)
+		}
+	}
+}
+
+// The rounds of a search are read from flags, and additional words are refused.
+func TestStages(t *testing.T) {
+	plan, err := stages([]string{"24:16:500", "3:32:2000"})
+	if err != nil || len(plan) != 2 || plan[0].Candidates != 24 || plan[1].Size.Runs != 32 ||
+		plan[1].Size.Periods != 2000 {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	for _, text := range []string{"", "24", "24:16", "24:16:500:7", "a:b:c", "24:16:500x"} {
+		if _, err := stages([]string{text}); err == nil {
+			t.Errorf("--rung %q is not refused", text)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	_ "github.com/hypermodels/hypermodels/hyper/bandit/sheet/parquet" // reads FILE.parquet
+	"github.com/hypermodels/hypermodels/hyper/internal/strict"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// table returns the experiment of a file with a table, and the setting with the file's name. Other names are
+// experiments.
+func table(name string) (experiment string, sets []string) {
+	if extension := filepath.Ext(name); extension != ".csv" && extension != ".parquet" {
+		return name, nil
+	}
+	return "table", []string{"file=" + name}
+}
+
+// withFiles returns an experiment that includes the agents that are files, by their names without .json, and the names
+// of all agents.
+func withFiles(x lab.Experiment, agents []string) (lab.Experiment, []string, error) {
+	agents = slices.Clone(agents)
+	for i, path := range agents {
+		if filepath.Ext(path) != ".json" {
+			continue
+		}
+		kind, settings, err := readLearner(path)
+		if err == nil {
+			agents[i] = strings.TrimSuffix(filepath.Base(path), ".json")
+			x, err = x.WithLearner(agents[i], kind, settings)
+		}
+		if err != nil {
+			return x, nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return x, agents, nil
+}
+
+// mostLearner is the maximum size of a learner's file in bytes.
+const mostLearner = 1 << 20
+
+// readLearner reads {"learner": KIND, "settings": {KEY: VALUE}}.
+func readLearner(path string) (kind string, settings json.RawMessage, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, mostLearner+1))
+	if err != nil {
+		return "", nil, err
+	}
+	if len(text) > mostLearner {
+		return "", nil, fmt.Errorf("a learner's file must have at most %d bytes", mostLearner)
+	}
+	var own struct {
+		Learner  string          `json:"learner"`
+		Settings json.RawMessage `json:"settings"`
+	}
+	if err := strict.JSON(text, &own); err != nil {
+		return "", nil, fmt.Errorf(`want {"learner": KIND, "settings": {KEY: VALUE}}: %w`, err)
+	}
+	if own.Settings == nil {
+		own.Settings = json.RawMessage("{}")
+	}
+	return own.Learner, own.Settings, nil
+}

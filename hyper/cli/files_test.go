@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+)
+
+// rows is a CSV file of two kinds that one column distinguishes.
+const rows = "size,color,kind\n1,red,ant\n2,red,bee\n1.1,black,ant\n2.1,black,bee\n0.9,red,ant\n1.9,red,bee\n"
+
+// written writes a file with a text in a new folder, and returns its path.
+func written(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	must.M(os.WriteFile(path, []byte(text), 0o644))
+	return path
+}
+
+// A Parquet file is a world like a CSV file, and so is an included data set, in any order and scale.
+func TestTables(t *testing.T) {
+	for _, args := range [][]string{
+		{must.M1(filepath.Abs("../bandit/sheet/parquet/testdata/pyarrow.parquet")), "--periods", "10", "--set",
+			"order=shuffled"},
+		{"table", "--set", "data=phishing", "--set", "order=shuffled", "--set", "standardize=online", "--periods", "10"},
+	} {
+		status, stdout, stderr := call(t, append([]string{"run", "--agent", "egreedy", "--runs", "1", "--json",
+			"--backend", "go",
+			"--out", filepath.Join(t.TempDir(), "out")}, args...)...)
+		if status != 0 || strings.Contains(stdout, "Inf") || !strings.Contains(stdout, `"order":"shuffled"`) {
+			t.Errorf("hyper %v: exit status %d: %s%s", args, status, stdout, stderr)
+		}
+	}
+}
+
+// A CSV file is a world, and a learner's settings may come from a file. Any learner runs in any world, even if rewards
+// are late. Results can be continued and read without the file of settings.
+func TestFilesOfOnesOwn(t *testing.T) {
+	table := written(t, "rows.csv", rows)
+	mine := written(t, "mine.json",
+		`{"learner": "ensemble", "settings": {"hidden": "none", "particles": 7, "step-size": 0.05}}`)
+	out := filepath.Join(t.TempDir(), "out")
+	status, stdout, stderr := call(t, "run", table, "--agent", "linear,"+mine, "--set", "delay=2", "--periods", "30",
+		"--runs", "2", "--json", "--out", out)
+	if status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr)
+	}
+	if !strings.Contains(stdout, `"agent":"mine"`) || !strings.Contains(stdout, `"particles":7`) ||
+		strings.Contains(stdout, "Inf") {
+		t.Error(stdout)
+	}
+	must.M(os.Remove(mine))
+	for _, verb := range []string{"resume", "compare"} {
+		if status, _, stderr := call(t, verb, out); status != 0 {
+			t.Errorf("hyper %s: exit status %d: %s", verb, status, stderr)
+		}
+	}
+	if status, _, stderr := call(t, "run", "neural", "--agent", "diagonal,epinet", "--set", "belief-hidden=4", "--set",
+		"hidden=4",
+		"--set", "actions=5", "--periods", "5", "--runs", "1"); status != 0 {
+		t.Errorf("exit status %d: %s", status, stderr)
+	}
+}
+
+func TestBadFilesOfOnesOwn(t *testing.T) {
+	for want, args := range map[string][]string{
+		"no such file":             {"run", "gaussian", "--agent", "none.json"},
+		`want {"learner": KIND`:    {"run", "gaussian", "--agent", written(t, "a.json", `{"kind": "linear"}`)},
+		`unknown learner "linaer"`: {"run", "gaussian", "--agent", written(t, "a.json", `{"learner": "linaer"}`)},
+		`unknown key "step"`: {"run", "gaussian", "--agent",
+			written(t, "a.json", `{"learner": "linear", "settings": {"step": 1}}`)},
+		`key "settings.particles" is there twice`: {"run", "gaussian", "--agent",
+			written(t, "a.json", `{"learner": "ensemble", "settings": {"particles": 3, "particles": 5}}`)},
+		"something after the JSON value": {"run", "gaussian", "--agent",
+			written(t, "a.json", `{"learner": "ensemble", "settings": {"particles": 3}} {"particles": 5}`)},
+		"already has an agent linear":   {"run", "gaussian", "--agent", written(t, "linear.json", `{"learner": "linear"}`)},
+		"missing":                       {"run", written(t, "a.csv", "x,kind\n1,a\n,b\n")},
+		"none.csv":                      {"run", "none.csv"},
+		"cannot be read as Parquet":     {"run", written(t, "a.parquet", rows)},
+		`unknown "shufled" (did you me`: {"run", "table", "--set", "data=digits", "--set", "order=shufled"},
+		`has no column "knd"`:           {"run", written(t, "a.csv", rows), "--set", "target=knd"},
+	} {
+		if status, _, stderr := call(t, args...); status != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("hyper %v: exit status %d: %s, want %q", args, status, stderr, want)
+		}
+	}
+}

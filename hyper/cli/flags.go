@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+)
+
+// flagError returns a clear error about a flag: for an unknown flag it suggests a similar one, for a wrong value it
+// says which values are possible.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var value *pflag.InvalidValueError
+	help := "; see " + c.CommandPath() + " --help"
+	switch {
+	case errors.As(err, &unknown):
+		name, hint := unknown.GetSpecifiedName(), ""
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if strings.EqualFold(f.Name[:1], name[:1]) { // the first letter is rarely wrong
+				names = append(names, f.Name)
+			}
+		})
+		if meant, ok := nearest.Of(name, names); ok {
+			hint = fmt.Sprintf(" (did you mean %q?)", "--"+meant)
+		}
+		return fmt.Errorf("%w%s%s", err, hint, help)
+	case errors.As(err, &value):
+		f := value.GetFlag()
+		want, ok := wanted[f.Value.Type()]
+		if errors.Is(err, strconv.ErrRange) && !strings.HasPrefix(value.GetValue(), "-") {
+			want = "a smaller number"
+		}
+		if ok {
+			return fmt.Errorf("--%s=%s: want %s%s", f.Name, value.GetValue(), want, help)
+		}
+	}
+	return fmt.Errorf("%w%s", err, help)
+}
+
+// wanted describes the values of a flag by its type.
+var wanted = map[string]string{
+	"int":      "a whole number",
+	"uint64":   "a whole number of at least 0",
+	"float64":  "a number",
+	"duration": "a time such as 20s or 5m",
+	"bool":     "true or false",
+}
+
+// unknown returns an error if one of the words is not in known. kind names the kind of word, such as "agent".
+func unknown(kind string, known []string, words ...string) error {
+	for _, w := range words {
+		if !slices.Contains(known, w) {
+			return fmt.Errorf("unknown %s %q%s; the %ss are %s", kind, w, nearest.Hint(w, known), kind,
+				strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// argument requires exactly the named arguments.
+func argument(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		count := "one argument"
+		if len(names) > 1 {
+			count = "two arguments"
+		}
+		return fmt.Errorf("%s takes %s, %s, and got %d; see %[1]s --help", c.CommandPath(), count,
+			strings.Join(names, " and "), len(args))
+	}
+}
+
+// arguments requires at least one argument of a kind.
+func arguments(kind string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return nil
+		}
+		return fmt.Errorf("%s takes one argument or more, %s, and got none; see %[1]s --help", c.CommandPath(), kind)
+	}
+}
+
+// notEmpty refuses flags with an empty value, for example from an empty variable of a script, because the default would
+// be something else than intended.
+func notEmpty(c *cobra.Command, _ []string) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		named := slices.Contains([]string{"agent", "backend", "claim", "out", "policy"}, f.Name)
+		if text := f.Value.String(); named && (text == "" || text == "[]") {
+			err = fmt.Errorf("--%s is empty: give it a value, or leave the flag out", f.Name)
+		}
+	})
+	return err
+}
+
+// fixed returns an error if one of the flags is given. why is the format of the error, with the flag as its argument.
+func fixed(c *cobra.Command, why string, flags ...string) error {
+	for _, name := range flags {
+		if c.Flags().Changed(name) {
+			return fmt.Errorf(why, "--"+name)
+		}
+	}
+	return nil
+}

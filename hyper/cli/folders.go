@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+)
+
+// firstRung is the first file that a search by hyper tune writes.
+var firstRung = filepath.Join("rung-1", lab.ResultsFile)
+
+// folders lists the kinds of folders that commands write. A file identifies each kind.
+var folders = []struct{ file, holds, goOn string }{
+	{lab.ResultsFile, "the results of a run", "`hyper resume %s` continues it"},
+	{sweep.SearchFile, "a search by hyper sweep", "`hyper sweep %s` continues it"},
+	{sweep.PlanFile, "a sweep", "`hyper sweep %s` continues it"},
+	{firstRung, "a search", "`hyper tune --out %s` with the same arguments continues it"},
+}
+
+// newFolder makes a folder for results. It returns an error if the folder cannot be made, if it belongs to another
+// command, or if it belongs to this command but lacks the file own.
+func newFolder(dir, own string) error {
+	for _, f := range folders {
+		if _, err := os.Stat(filepath.Join(dir, f.file)); err == nil && f.file != own {
+			return fmt.Errorf("%s has %s: choose another --out; "+f.goOn, dir, f.holds, dir)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("results cannot be written here: %w; choose a folder for them by --out DIR", err)
+	}
+	return nil
+}
+
+// writeResults writes results to a file, and prints its name.
+func writeResults(path string, h lab.Header, rows []lab.Row, replace bool) error {
+	if err := analysis.Write(path, h, rows, replace); err != nil {
+		return err
+	}
+	fmt.Fprintf(notes(), "wrote %s\n", path)
+	return nil
+}
+
+// unfinished names the agents without rows in each of the results, and says how to continue. It returns nil if all
+// agents have rows.
+func unfinished(paths []string) error {
+	var errs []error
+	for _, path := range paths {
+		h, rows, err := analysis.Read(paper.Known, path)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		var none []string
+		curves := analysis.Curves(h, rows)
+		for i, label := range plot.Labels(curves) {
+			if len(curves[i].Periods) == 0 {
+				none = append(none, label)
+			}
+		}
+		goOn := "export it again when all runs have ended"
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			goOn = fmt.Sprintf("`hyper resume %s` continues the run", path)
+		}
+		if len(none) > 0 {
+			errs = append(errs, fmt.Errorf("%s is unfinished: it has no rows of %s; %s", path, strings.Join(none, " and "),
+				goOn))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// tinyRun returns the folder of results of two agents with some runs each.
+func tinyRun(t *testing.T, runs string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "out")
+	must0(t, "run", "gaussian", "--agent", "exact,linear", "--set", "arms=3", "--set", "index-samples=2", "--set",
+		"batch=8", "--periods", "20", "--runs", runs, "--out", dir)
+	return dir
+}
+
+// refused checks that a command line ends with status 2, and that the error contains all of want.
+func refused(t *testing.T, args []string, want ...string) {
+	t.Helper()
+	status, _, stderr := call(t, args...)
+	for _, w := range want {
+		if status != exitBadInput || !strings.Contains(stderr, w) {
+			t.Errorf("hyper %s: exit status %d, error %q; want status 2 and %q", strings.Join(args, " "), status, stderr, w)
+		}
+	}
+}
+
+// export and merge do not overwrite a different file, print the name of their file, and refuse unknown arguments.
+func TestExportLosesNothing(t *testing.T) {
+	one, two := tinyRun(t, "2"), tinyRun(t, "3")
+	own := filepath.Join(two, lab.ResultsFile)
+	before := must.M1(os.ReadFile(own))
+	piece := filepath.Join(t.TempDir(), "piece.jsonl.gz")
+	for range 2 { // the second time with the same bytes
+		if status, _, stderr := call(t, "export", one, piece); status != 0 || stderr != "wrote "+piece+"\n" {
+			t.Errorf("exit status %d, %s", status, stderr)
+		}
+	}
+	swept := filepath.Join(t.TempDir(), "swept")
+	must0(t, append([]string{"sweep", "--out", swept}, tinySweep...)...)
+	for _, from := range [][]string{{"export", two}, {"merge", swept}} {
+		refused(t, append(from, piece), piece+" exists: choose another name, or replace the file with --force")
+		for _, force := range []string{"--force=false", "--force"} {
+			refused(t, append(from, own, force), own+" exists: choose another name, because runs keep their")
+		}
+		refused(t, append(from, two), two+" is a folder")
+		refused(t, append(from, "piece.gz"), "piece.gz: the name must be FILE.jsonl.gz")
+	}
+	if after := must.M1(os.ReadFile(own)); !bytes.Equal(before, after) {
+		t.Error("the results of a run were replaced")
+	}
+	must0(t, "export", two, piece, "--force")
+	if _, _, stderr := call(t, "merge", swept, piece, "--force"); stderr != "wrote "+piece+"\n" {
+		t.Error(stderr)
+	}
+	refused(t, []string{"export", piece, "again.jsonl.gz"},
+		piece+" is a file, perhaps a piece of a study; give the folder")
+	for set, want := range map[string]string{
+		"arms": `"arms" is not of the form key=value`, "": `"" is not of the form key=value`,
+		"=3": `"=3" is not of the form`, "arms=": `"arms=" is not of the form`,
+		"foo=1":  `no agent has a key "foo"; the keys are arms, batch, clip`,
+		"arm=3":  `did you mean "arms"?`,
+		"arms=4": "has no agent with arms=4",
+	} {
+		refused(t, []string{"export", one, "x.jsonl.gz", set}, want)
+	}
+	must0(t, "export", one, "x.jsonl.gz", "arms=3")
+}
+
+// Another command does not write to a folder that a command has filled.
+func TestFoldersAreOfOneCommand(t *testing.T) {
+	run, swept, tuned := tinyRun(t, "2"), filepath.Join(t.TempDir(), "swept"), filepath.Join(t.TempDir(), "tuned")
+	sweep := append([]string{"sweep"}, tinySweep...)
+	search := append([]string{"--space", "step-size=0.1:1", "--halving", "2", "--out"}, swept)
+	tune := []string{"tune", "gaussian", "--agent", "linear", "--set", "arms=3", "--set", "batch=8", "--candidates", "2",
+		"--periods", "5", "--runs", "2", "--out"}
+	must0(t, append(sweep, "--out", swept)...)
+	must0(t, append(tune, tuned)...)
+	must0(t, append(tune, tuned)...)
+	goOn := "has the results of a run: choose another --out; `hyper resume " + run + "` continues"
+	refused(t, append(sweep, "--out", run), goOn)
+	refused(t, append(tune, run), goOn)
+	refused(t, append(sweep, search...), "has a sweep: choose another --out; `hyper sweep "+swept+"` continues")
+	refused(t, append(sweep, "--out", tuned), "has a search")
+	refused(t, []string{"run", "gaussian", "--out", swept}, "has a sweep")
+	refused(t, append(tune, tuned, "--seed", "3"), tuned+" holds another search", "the arguments that began it")
+	refused(t, []string{"sweep", run}, run+" is not an experiment, not a file of a Spec and not a folder of a sweep")
+	for dir, made := range map[string][]string{run: {"plan.json", "search.json", "tune.json", "rung-1"},
+		swept: {"search.json", lab.ResultsFile}, tuned: {"plan.json"}} {
+		for _, name := range made {
+			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+				t.Errorf("%s was written into %s", name, dir)
+			}
+		}
+	}
+}
+
+// If a folder cannot be made, as in a container with a read-only disk, the error names the flag for another folder.
+func TestFolderCannotBeMade(t *testing.T) {
+	out := filepath.Join(written(t, "file", ""), "out")
+	refused(t, []string{"run", "gaussian", "--periods", "2", "--runs", "1", "--out", out},
+		"results cannot be written here", "by --out DIR")
+}
+
+// If an agent has no rows in results yet, compare and plot name the agent, and say how to continue.
+func TestUnfinishedResults(t *testing.T) {
+	dir, other := tinyRun(t, "2"), tinyRun(t, "3")
+	file := filepath.Join(dir, lab.ResultsFile)
+	var kept []byte
+	for line := range bytes.Lines(must.M1(os.ReadFile(file))) {
+		if !bytes.HasPrefix(line, []byte(`{"entry":1`)) {
+			kept = append(kept, line...)
+		}
+	}
+	must.M(os.WriteFile(file, kept, 0o644))
+	want := dir + " is unfinished: it has no rows of linear; `hyper resume " + dir + "` continues the run"
+	refused(t, []string{"compare", dir}, want)
+	figure := filepath.Join(t.TempDir(), "x")
+	if status, _, stderr := call(t, "plot", dir, "--out", figure); status != 0 || !strings.Contains(stderr, want) {
+		t.Errorf("plot: exit status %d, %s", status, stderr)
+	}
+	must0(t, "compare", dir, other) // other has rows of linear
+	if _, _, stderr := call(t, "plot", dir, other, "--out", figure); strings.Contains(stderr, "unfinished") {
+		t.Error(stderr)
+	}
+	must.M(os.WriteFile(file, nil, 0o644))
+	for _, args := range [][]string{{"plot", dir}, {"resume", dir}, {"run", "gaussian", "--out", dir}} {
+		refused(t, args, "the header line is missing or cut off: remove the file, or choose another --out")
+	}
+}
+
+// Figures are written next to a file with any name. If there are too few runs for an interval, the table has a dash.
+func TestPlotAndCompareFiles(t *testing.T) {
+	dir, folder := tinyRun(t, "2"), t.TempDir()
+	for _, name := range []string{"piece.jsonl.gz", "plain.jsonl"} {
+		file := filepath.Join(folder, name)
+		must0(t, "export", dir, file)
+		must0(t, "plot", file)
+		must.M1(os.Stat(filepath.Join(folder, strings.Split(name, ".")[0]+".png")))
+	}
+	if _, table, _ := call(t, "compare", dir); strings.Contains(table, "NaN") || !strings.Contains(table, " [-, -]") {
+		t.Error(table)
+	}
+}

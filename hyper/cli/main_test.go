@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// TestMain runs this binary as the command if the environment asks for it.
+func TestMain(m *testing.M) {
+	if os.Getenv("HYPER_TEST_COMMAND") != "" {
+		os.Exit(Run(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// command returns a call of the command in an empty folder, on the backend go.
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(must.M1(os.Executable()), args...)
+	c.Dir = t.TempDir()
+	c.Env = append(os.Environ(), "HYPER_TEST_COMMAND=1", "HYPER_BACKEND="+backend.Go)
+	return c
+}
+
+func call(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	c := command(t, args...)
+	var out, err bytes.Buffer
+	c.Stdout, c.Stderr = &out, &err
+	var exit *exec.ExitError
+	if e := c.Run(); e != nil && !errors.As(e, &exit) {
+		t.Fatal(e)
+	}
+	return c.ProcessState.ExitCode(), out.String(), err.String()
+}
+
+func TestBadInputIsExitStatus2(t *testing.T) {
+	refuses(t, map[string]string{
+		"frobnicate":                               "unknown command",
+		"run":                                      "EXPERIMENT",
+		"run gaussain":                             "the experiments are gaussian",
+		"run gaussian --agent foo":                 "its agents are exact, linear, ensemble",
+		"run gaussian --agent exact,exact":         "named twice",
+		"run gaussian --set foo=1":                 `no agent here has a key "foo"; the keys are additive-prior, arms`,
+		"run gaussian --set arms=0":                "arms must be at least 1, got 0",
+		"run gaussian --set arms=2.5":              "want a whole number",
+		"run gaussian --set arms":                  "key=value",
+		"run gaussian --set arms=3 --set arms=4":   "set twice",
+		"run gaussian --set noise-variance=-1":     "noise-variance must be positive and finite, got -1",
+		"run gaussian --set noise-variance=NaN":    "want a finite number",
+		"run gaussian --set noise-variance=1e40":   "noise-variance=1e40: want a number from -3.403e+38 to 3.403e+38",
+		"run gaussian --set arms=5,5":              "arms=5,5: 5 and 5 are the same value; give it once",
+		"run gaussian --set step-size=0.1,0.10":    "0.1 and 0.10 are the same value",
+		"run gaussian --set integrate=magic":       "choose one of sampled, analytic, full-data, exact",
+		"run gaussian --set optimizer=magic":       "one of sgd, adam, adamax, rmsprop, momentum, sgld",
+		"run gaussian --runs 0":                    "runs must be at least 1",
+		"run gaussian --periods -5":                "periods must be at least 1",
+		"run gaussian --workers -1":                "must not be negative",
+		"run gaussian --quick --full":              "cannot be combined",
+		"run gaussian --backend tpu":               "choose one of go, xla:cpu, xla:cuda",
+		"run gaussian --flag":                      "unknown flag",
+		"resume nowhere":                           "nowhere has no results.jsonl",
+		"plot nowhere":                             "there is no folder or file nowhere",
+		"plot":                                     "hyper plot takes one argument or more, DIR or FILE, and got none",
+		"compare":                                  "hyper compare takes one argument or more, DIR or FILE",
+		"bench study":                              "hyper bench study takes one argument or more, EXPERIMENT",
+		"check gaussian --claim foo":               "its claims are linear-near-exact",
+		"list foo":                                 "the experiments are gaussian",
+		"list gaussian idz":                        `did you mean "ids"?`,
+		"chekc gaussian":                           `unknown command "chekc" (did you mean "check"?)`,
+		"run gausian":                              `did you mean "gaussian"?`,
+		"run gaussian --agnet linear":              `unknown flag: --agnet (did you mean "--agent"?); see hyper run --help`,
+		"run gaussian --bogus":                     "unknown flag: --bogus; see",
+		"serve --addr x":                           "unknown flag: --addr; see",
+		"run gaussian --agent liner":               `did you mean "linear"?`,
+		"run gaussian --set arm=1":                 `no agent here has a key "arm" (did you mean "arms"?); the keys are`,
+		"run gaussian --policy thomson":            `squarecb (did you mean "thompson"?)`,
+		"run gaussian --backend xla:cup":           `did you mean "xla:cpu"?`,
+		"run gaussian --runs ten":                  "--runs=ten: want a whole number; see hyper run --help",
+		"run gaussian --seed -1":                   "--seed=-1: want a whole number of at least 0",
+		"run gaussian --seed 99999999999999999999": "want a smaller number",
+		"check gaussian --claim linear-near":       "its claims are linear-near-exact",
+		"check gaussian --claim linear-near-exac":  `did you mean "linear-near-exact"?`,
+		"check gaussian --runs 0":                  "--runs must be at least 1, got 0",
+		"tune gaussain --agent a --out b":          `did you mean "gaussian"?`,
+		"tune gaussian --agent linear --out b --space step-sise=1:2": `did you mean "step-size"?`,
+		"bench neurl": `did you mean "neural"?`,
+		"bench foo":   "the workloads are",
+	})
+}
+
+// A flag with an empty value does not mean its default.
+func TestEmptyFlagsAreRefused(t *testing.T) {
+	for _, args := range [][]string{{"run", "gaussian", "--agent", ""}, {"run", "gaussian", "--out", ""},
+		{"sweep", "gaussian", "--out", "x", "--agent="}, {"tune", "neural", "--agent", "linear", "--out", ""},
+		{"plot", "x", "--out", ""}, {"check", "gaussian", "--claim", ""}, {"run", "gaussian", "--policy", ""}} {
+		if status, _, stderr := call(t, args...); status != exitBadInput ||
+			!strings.Contains(stderr, " is empty: give it a value, or leave the flag out") {
+			t.Errorf("hyper %q: exit status %d, %s", args, status, stderr)
+		}
+	}
+}
+
+// refuses checks that command lines end with status 2, an error that contains the given text, and no output.
+func refuses(t *testing.T, lines map[string]string) {
+	t.Helper()
+	for args, want := range lines {
+		status, stdout, stderr := call(t, strings.Fields(args)...)
+		if status != exitBadInput || !strings.Contains(stderr, want) || stdout != "" {
+			t.Errorf("hyper %s: exit status %d, output %q, error %q; want status 2 and %q", args, status, stdout,
+				stderr, want)
+		}
+	}
+}
+
+// The keys are those that scripts read; see the README.
+func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	status, stdout, stderr := call(t, "run", "gaussian", "--agent", "linear,exact", "--set", "arms=3",
+		"--set", "index-samples=2", "--set", "step-size=0.1,0.2",
+		"--periods", "20", "--runs", "3", "--seed", "7", "--json", "--out", dir)
+	if status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	if len(lines) != 3 {
+		t.Fatalf("%d lines, want one for each of two step sizes of linear and one of exact:\n%s", len(lines), stdout)
+	}
+	for i, line := range lines {
+		var o map[string]any
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatalf("line %d: %v", i, err)
+		}
+		for _, key := range []string{"experiment", "agent", "settings", "runs", "periods", "seed", "backend",
+			"average_regret", "average_regret_se", "cumulative_regret",
+			"cumulative_regret_se", "cumulative_regret_median", "diverged", "computation", "compile_seconds",
+			"run_seconds", "run_periods_per_second"} {
+			if o[key] == nil {
+				t.Errorf("line %d has no %q", i, key)
+			}
+		}
+		if o["runs"] != 3.0 || o["periods"] != 20.0 || o["seed"] != 7.0 || o["backend"] != backend.Go {
+			t.Errorf("line %d tells other runs, periods, seed or backend: %s", i, line)
+		}
+	}
+	if status, _, stderr := call(t, "plot", dir); status != 0 {
+		t.Fatalf("plot: exit status %d: %s", status, stderr)
+	}
+	if _, err := png.Decode(bytes.NewReader(must.M1(os.ReadFile(filepath.Join(dir, "regret.png"))))); err != nil {
+		t.Error(err)
+	}
+	if status, again, stderr := call(t, "resume", dir, "--json"); status != 0 ||
+		!strings.Contains(again, `"run_periods_per_second":null`) {
+		t.Errorf("resuming finished results: exit status %d, %s%s", status, again, stderr)
+	}
+}
+
+func TestCtrlCSavesAndResumeGoesOn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	args := []string{"run", "gaussian", "--agent", "linear", "--set", "arms=5", "--periods", "3000", "--runs", "2"}
+	c := command(t, append(args, "--out", dir)...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	must.M(c.Start())
+	for range 200 { // until the run has begun
+		if _, err := os.Stat(filepath.Join(dir, lab.ResultsFile)); err == nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	time.Sleep(100 * time.Millisecond)
+	must.M(c.Process.Signal(os.Interrupt))
+	_ = c.Wait()
+	if s := c.ProcessState.ExitCode(); s != exitInterrupted || !strings.Contains(stderr.String(), "hyper resume "+dir) {
+		t.Fatalf("exit status %d, error %q; want 130 and how to resume", s, stderr.String())
+	}
+	if status, _, stderr := call(t, "resume", dir); status != 0 {
+		t.Fatalf("resume: exit status %d: %s", status, stderr)
+	}
+	whole := filepath.Join(t.TempDir(), "whole")
+	if status, _, stderr := call(t, append(args, "--out", whole)...); status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr)
+	}
+	got, want := must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile))),
+		must.M1(os.ReadFile(filepath.Join(whole, lab.ResultsFile)))
+	if !bytes.Equal(got, want) {
+		t.Error("the interrupted and resumed results differ from the uninterrupted ones")
+	}
+}
+
+// A run that is killed at 20 random moments, by a signal that it cannot catch, continues to the same bytes.
+func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "out")
+	start := func(dir string) *exec.Cmd {
+		c := command(t, "run", "gaussian", "--agent", "linear", "--set", "arms=20", "--set", "step-size=0.2,0.4",
+			"--set", "index-samples=16", "--set", "batch=256",
+			"--periods", "1500", "--runs", "6", "--backend", backend.Default(), "--checkpoint-every", "50ms",
+			"--out", dir)
+		must.M(c.Start())
+		return c
+	}
+	begin := time.Now()
+	must.M(start(whole).Wait())
+	took := time.Since(begin)
+	moments := rand.New(rand.NewPCG(1, uint64(begin.UnixNano())))
+	kills := 0
+	for range 20 {
+		if time.Since(begin) > 2*time.Minute {
+			break // on a busy machine fewer kills must suffice
+		}
+		c, started := start(dir), time.Now()
+		time.Sleep(time.Duration(moments.Float64() * float64(took) * 0.6))
+		must.M(c.Process.Kill())
+		if c.Wait() != nil {
+			kills++
+			continue
+		}
+		// The run ended before the kill: the machine is faster now than before.
+		took = min(took, time.Since(started))
+		must.M(os.RemoveAll(dir))
+	}
+	must.M(start(dir).Wait())
+	got, want := must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile))),
+		must.M1(os.ReadFile(filepath.Join(whole, lab.ResultsFile)))
+	if !bytes.Equal(got, want) {
+		t.Errorf("after %d kills the results differ from the uninterrupted ones", kills)
+	}
+	t.Logf("%d kills; the uninterrupted run took %v", kills, took)
+	if kills == 0 {
+		t.Error("nothing was killed: the test says nothing")
+	}
+}
+
+// Runs that diverge are reported on standard error, in the table, in JSON and by compare. Their regret counts.
+func TestDivergedRunsAreShown(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	args := []string{"run", "gaussian", "--agent", "exact,linear", "--set", "arms=3", "--set", "step-size=1e30",
+		"--periods", "30", "--runs", "3", "--out", dir}
+	status, table, stderr := call(t, args...)
+	if status != 0 || !strings.Contains(stderr, "linear (all 3 diverged): 3 of 3 runs diverged") ||
+		!strings.Contains(stderr, "Lower step-size") || !strings.Contains(table, "linear (all 3 diverged)") ||
+		strings.Contains(table, "Inf") {
+		t.Errorf("run: exit status %d\n%s%s", status, table, stderr)
+	}
+	if _, lines, _ := call(t, "resume", dir, "--json"); !strings.Contains(lines, `"diverged":3`) ||
+		strings.Contains(lines, "Inf") {
+		t.Errorf("resume --json: %s", lines)
+	}
+	if _, table, _ := call(t, "compare", dir); !strings.Contains(table, "linear (all 3 diverged)") ||
+		strings.Contains(table, "Inf") {
+		t.Errorf("compare: %s", table)
+	}
+}
+
+func TestListAndDoctor(t *testing.T) {
+	status, stdout, _ := call(t, "list")
+	for _, want := range []string{"gaussian", "agent ensemble", "index-dim", "sigma_p^2", "a network from the index", "half the squared error",
+		"automatic differentiation"} {
+		if status != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("list: exit status %d, no %q", status, want)
+		}
+	}
+	status, stdout, stderr := call(t, "doctor")
+	if status != 0 || !strings.Contains(stdout, "go        works") || !strings.Contains(stdout, "xla:cuda") {
+		t.Errorf("doctor: exit status %d\n%s%s", status, stdout, stderr)
+	}
+}

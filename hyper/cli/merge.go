@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+func mergeCommand() *cobra.Command {
+	var mix mixFlag
+	var force bool
+	c := &cobra.Command{
+		Use:   "merge DIR FILE.jsonl.gz",
+		Short: "Join the shards of a finished sweep into one file",
+		Long: `merge checks every shard of the sweep in DIR: its checksum, and that every row of the plan exists exactly once.
+It writes the rows to FILE, sorted by setting, period and seed. The bytes do not depend on the engine, the number of
+workers or the shards. FILE.jsonl.gz is a file of a study, as from hyper export, for hyper compare, plot and check
+--study; FILE.jsonl has every row with every digit. For a search by halving, merge its rounds DIR/rung-1 and so on. An
+existing file is not replaced, unless its content would be the same or --force is given.`,
+		Example: "  hyper merge steps steps.jsonl.gz && hyper compare steps.jsonl.gz",
+		Args:    argument("DIR", "FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := sweep.Open(args[0], paper.Known)
+			if err != nil {
+				return err
+			}
+			p.Mix = mix.hear()
+			h, rows, err := p.Rows(args[0], paper.Known)
+			if err != nil {
+				return err
+			}
+			return writeResults(args[1], h, rows, force)
+		},
+	}
+	mix.add(c.Flags())
+	addForce(c, &force)
+	return c
+}

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+)
+
+// mixFlag is the flag --mix, which joins results of different code.
+type mixFlag bool
+
+func (f *mixFlag) add(flags *pflag.FlagSet) {
+	flags.BoolVar((*bool)(f), "mix", false,
+		"join results of different revisions, versions of GoMLX or plugins; the header names all of them")
+}
+
+// hear returns a function that prints, once, why results differ in their code. Without --mix it returns nil.
+func (f mixFlag) hear() func(why error) {
+	if !f {
+		return nil
+	}
+	told := false
+	return func(why error) {
+		if !told {
+			fmt.Fprintf(os.Stderr, "hyper: joined because of --mix: %v\n", why)
+		}
+		told = true
+	}
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// madeBy copies results of the agent exact, cut off after some lines, with a header that names other code.
+func madeBy(t *testing.T, dir string, lines int, seed uint64, change func(h *lab.Header)) string {
+	t.Helper()
+	text := strings.SplitAfter(string(must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile)))), "\n")
+	h, _, err := lab.ReadResults(dir, paper.Known)
+	must.M(err)
+	h.Spec.Seed = seed
+	change(&h)
+	out := filepath.Join(t.TempDir(), "other")
+	rest := strings.Join(text[1:min(lines, len(text))], "")
+	for run := range h.Spec.Runs {
+		old, now := must.M1(json.Marshal(7+run)), must.M1(json.Marshal(seed+uint64(run)))
+		rest = strings.ReplaceAll(rest, `"seed":`+string(old)+`,`, `"seed":`+string(now)+`,`)
+	}
+	must.M(saved.WriteFile(filepath.Join(out, lab.ResultsFile), []byte(string(must.M1(json.Marshal(h)))+"\n"+rest)))
+	return out
+}
+
+// Results of other code are continued and joined only with --mix. The error names the difference, and the joined
+// results name both versions.
+func TestMix(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=3", "--periods", "20",
+		"--runs", "3", "--seed", "7", "--out", dir); status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr)
+	}
+	const all = 1000
+	first := func(h *lab.Header) { h.Provenance = lab.Provenance{Epoch: 0, Revision: strings.Repeat("a", 40)} }
+	begun := madeBy(t, dir, 5, 7, first)
+	if status, _, stderr := call(t, "resume", begun); status != exitBadInput ||
+		!strings.Contains(stderr, "revision aaaaaaaaaaaa") || !strings.Contains(stderr, "--mix joins them") {
+		t.Errorf("resume: exit status %d, %s", status, stderr)
+	}
+	if status, _, stderr := call(t, "resume", begun, "--mix"); status != 0 ||
+		!strings.Contains(stderr, "joined because of --mix") {
+		t.Errorf("resume --mix: exit status %d, %s", status, stderr)
+	}
+	h, rows, err := lab.ReadResults(begun, paper.Known)
+	if _, want, _ := lab.ReadResults(dir, paper.Known); err != nil || len(h.Also) != 1 ||
+		h.Provenance.Revision[0] != 'a' || len(rows) != len(want) {
+		t.Errorf("the header names %v, %d of %d rows, %v", h.Code(), len(rows), len(want), err)
+	}
+	other := madeBy(t, dir, all, 107, first)
+	for _, args := range [][]string{{"compare"}, {"plot", "--out", filepath.Join(t.TempDir(), "x")},
+		{"check", "gaussian", "--claim", "linear-near-exact", "--study", dir, "--study", other}} {
+		if args[0] != "check" {
+			args = append(args, dir, other)
+		}
+		if status, _, stderr := call(t, args...); status != exitBadInput ||
+			!strings.Contains(stderr, "since epoch 1 (bc9e383)") && !strings.Contains(stderr, "modified") {
+			t.Errorf("hyper %s: exit status %d, %s", strings.Join(args, " "), status, stderr)
+		}
+		if status, _, stderr := call(t, append(args, "--mix")...); status == exitBadInput ||
+			!strings.Contains(stderr, "joined because of --mix") {
+			t.Errorf("hyper %s --mix: exit status %d, %s", strings.Join(args, " "), status, stderr)
+		}
+	}
+	unrecorded := func(h *lab.Header) { h.Provenance = lab.Provenance{} }
+	a, b := madeBy(t, dir, all, 107, unrecorded), madeBy(t, dir, all, 207, unrecorded)
+	if status, _, stderr := call(t, "compare", a, b); status != 0 {
+		t.Errorf("comparing what version 0.1.0 made: exit status %d, %s", status, stderr)
+	}
+}
+
+// version, doctor and the headers of results show the same code.
+func TestVersionTellsTheCode(t *testing.T) {
+	status, stdout, stderr := call(t, "version", "--json")
+	var p lab.Provenance
+	if err := json.Unmarshal([]byte(stdout), &p); status != 0 || err != nil || p.Epoch != lab.Epoch() ||
+		p.Revision == "" || p.GoMLX == lab.Unknown {
+		t.Fatalf("exit status %d, %v, %s%s", status, err, stdout, stderr)
+	}
+	for _, verb := range []string{"version", "doctor"} {
+		if status, stdout, stderr := call(t, verb); status != 0 || !strings.Contains(stdout, p.String()) ||
+			!strings.Contains(stdout, p.Libraries()) {
+			t.Errorf("hyper %s: exit status %d, %s%s; want %s", verb, status, stdout, stderr, p)
+		}
+	}
+}
+
+// Every file of the committed studies can be read, and joined with the others of its experiment without a message.
+func TestCommittedStudies(t *testing.T) {
+	files := must.M1(filepath.Glob("../../notebooks/results/*/*.jsonl.gz"))
+	joined := map[string][]string{}
+	for _, file := range files {
+		h, rows, err := analysis.Read(paper.Known, file)
+		if err != nil || len(rows) == 0 {
+			t.Fatalf("%s: %d rows, %v", file, len(rows), err)
+		}
+		key := filepath.Dir(file) + " " + h.Spec.Experiment
+		joined[key] = append(joined[key], file)
+	}
+	if len(joined) < 10 {
+		t.Errorf("%d studies in %d files", len(joined), len(files))
+	}
+	for key, pieces := range joined {
+		if _, _, err := analysis.Read(paper.Known, pieces...); err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+)
+
+// outcome is the JSON object of an agent and setting: its summary, and the speed of this call.
+type outcome struct {
+	analysis.Summary
+	CompileSeconds float64  `json:"compile_seconds"`
+	RunSeconds     float64  `json:"run_seconds"`            // worker time divided by the number of workers
+	Rate           *float64 `json:"run_periods_per_second"` // null if nothing was computed
+	Results        string   `json:"results"`
+}
+
+// printOutcome prints the outcome of a run as a table or as JSON lines.
+func printOutcome(dir string, p lab.Progress, asJSON bool) error {
+	outcomes, labels, err := outcomesOf(dir, p)
+	if err != nil {
+		return err
+	}
+	for _, warning := range divergences(outcomes, labels) {
+		fmt.Fprintln(os.Stderr, "hyper: "+warning)
+	}
+	if asJSON {
+		return printLines(outcomes...)
+	}
+	printTable(outcomes, labels)
+	fmt.Fprintf(os.Stderr, "\nresults in %s; `hyper plot %s` draws them\n", dir, dir)
+	return nil
+}
+
+// outcomesOf reads the outcome of each entry of a run, and returns a name for each entry.
+func outcomesOf(dir string, p lab.Progress) (outcomes []outcome, labels []string, err error) {
+	h, rows, err := lab.ReadResults(dir, paper.Known)
+	if err != nil {
+		return nil, nil, err
+	}
+	summaries, err := analysis.Summarize(h, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, s := range summaries {
+		o := outcome{Summary: s, CompileSeconds: p.Entries[i].Compile.Seconds(), RunSeconds: p.Seconds(i), Results: dir}
+		if o.RunSeconds > 0 {
+			rate := float64(p.Entries[i].Computed) / o.RunSeconds
+			o.Rate = &rate
+		}
+		outcomes = append(outcomes, o)
+	}
+	return outcomes, plot.Labels(analysis.Curves(h, rows)), nil
+}
+
+// divergences returns a warning for each entry with runs that diverged.
+func divergences(outcomes []outcome, labels []string) (warnings []string) {
+	for i, o := range outcomes {
+		if o.Diverged > 0 {
+			warnings = append(warnings, fmt.Sprintf("%s: %d of %d runs diverged: their predictions were no longer "+
+				"finite numbers. After that they took all actions in turn, and their regret counts. Lower "+
+				"step-size, or raise index-samples.", labels[i], o.Diverged, o.Runs))
+		}
+	}
+	return warnings
+}
+
+// printAll prints a JSON object for each item, or a table: a head, and a row for each item with cells separated by
+// tabs.
+func printAll[T any](all []T, asJSON bool, flags uint, head string, row func(i int, one T) string) error {
+	if asJSON {
+		return printLines(all...)
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', flags)
+	fmt.Fprintln(w, head)
+	for i, one := range all {
+		fmt.Fprintln(w, row(i, one))
+	}
+	return w.Flush()
+}
+
+// printLines prints one JSON object per line.
+func printLines[T any](all ...T) error {
+	lines := json.NewEncoder(os.Stdout)
+	for _, one := range all {
+		if err := lines.Encode(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outcomeHead is the head of a table of outcomes, and plusMinusNote is the note below the table.
+var outcomeHead = []string{"agent", "cumulative regret", "median", "average regret", "diverged", "computation/period",
+	"run-periods/s"}
+
+const plusMinusNote = "± is one standard error over runs."
+
+// title describes the run.
+func (o outcome) title() string {
+	return fmt.Sprintf("%s, %d periods, %d runs, seed %d, %s", o.Experiment, o.Periods, o.Runs, o.Seed, o.Backend)
+}
+
+// cells returns the cells of the outcome's row in a table.
+func (o outcome) cells(label string) []string {
+	rate := "-"
+	if o.Rate != nil {
+		rate = fmt.Sprintf("%.0f", *o.Rate)
+	}
+	return []string{label, plusMinus(o.Cumulative, o.CumulativeSE, "%.1f"), plain(o.CumulativeMedian, "%.1f"),
+		plusMinus(o.Average, o.AverageSE, "%.4f"), fmt.Sprint(o.Diverged), fmt.Sprintf("%.3g", o.Computation), rate}
+}
+
+func printTable(outcomes []outcome, labels []string) {
+	fmt.Printf("%s\n\n", outcomes[0].title())
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, strings.Join(outcomeHead, "\t"))
+	for i, o := range outcomes {
+		fmt.Fprintln(w, strings.Join(o.cells(labels[i]), "\t"))
+	}
+	_ = w.Flush()
+	fmt.Println("\n" + plusMinusNote)
+}
+
+func plain(x *stats.Float, format string) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf(format, float64(*x))
+}
+
+func plusMinus(x, se *stats.Float, format string) string {
+	if se == nil {
+		return plain(x, format)
+	}
+	return plain(x, format) + " ± " + plain(se, format)
+}

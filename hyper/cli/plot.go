@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/notebook"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+)
+
+func plotCommand() *cobra.Command {
+	var out string
+	var options plot.Options
+	var mix mixFlag
+	c := &cobra.Command{
+		Use:   "plot DIR|FILE...",
+		Short: "Draw regret curves with 95% intervals from results or study files, as PNG and SVG",
+		Args:  arguments("DIR or FILE"),
+	}
+	flags := c.Flags()
+	mix.add(flags)
+	flags.StringVar(&out, "out", "",
+		"path of the figures without extension (default: regret in the first DIR, or the first FILE)")
+	flags.StringVar(&options.Title, "title", "", "title of the figure")
+	flags.BoolVar(&options.Average, "average", false, "draw average regret per period on log axes instead of cumulative regret")
+	flags.BoolVar(&options.Quartiles, "quartiles", false, "draw median and quartiles over runs instead of mean and 95% interval")
+	flags.Float64Var(&options.Target, "target", 0, "draw a horizontal line at this regret")
+	c.RunE = func(_ *cobra.Command, paths []string) error {
+		if math.IsNaN(options.Target) || math.IsInf(options.Target, 0) {
+			return fmt.Errorf("--target must be finite, got %v", options.Target)
+		}
+		if out == "" {
+			out = figureOf(paths[0])
+		}
+		return drawRegret(paths, out, options, mix)
+	}
+	return c
+}
+
+// figureOf returns the path of the figures of results: in their folder, or next to their file.
+func figureOf(path string) string {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".jsonl")
+	}
+	return filepath.Join(path, "regret")
+}
+
+// drawRegret draws the curves of all results in one figure.
+func drawRegret(paths []string, out string, options plot.Options, mix mixFlag) error {
+	h, rows, err := analysis.Reader{Mix: mix.hear()}.Read(paper.Known, paths...)
+	if err != nil {
+		return err
+	}
+	curves := analysis.Curves(h, rows)
+	p, err := plot.Regret(curves, options)
+	if err != nil {
+		return err
+	}
+	if err := plot.Save(p, out); err != nil {
+		return err
+	}
+	if inCell() {
+		notebook.Figure(p, 16, 9, 100)
+	}
+	fmt.Fprintf(notes(), "wrote %s.png and %s.svg\n", out, out)
+	if slices.ContainsFunc(curves, func(c analysis.Curve) bool { return len(c.Periods) == 0 }) {
+		if err := unfinished(paths); err != nil {
+			fmt.Fprintln(os.Stderr, "hyper:", err)
+		}
+	}
+	return nil
+}

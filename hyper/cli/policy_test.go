@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// --policy is equivalent to --set policy=: it gives the same settings, regrets and errors for every agent with that
+// key. Both together are refused.
+func TestPolicyFlag(t *testing.T) {
+	outcomes := func(args ...string) (kept []string) {
+		args = append([]string{"run", "gaussian", "--agent", "linear,exact", "--set", "arms=3",
+			"--set", "index-samples=2", "--set", "batch=8", "--periods", "15", "--runs", "2", "--seed", "3", "--json"},
+			args...)
+		status, stdout, stderr := call(t, args...)
+		if status != 0 {
+			t.Fatalf("hyper %v: exit status %d: %s", args, status, stderr)
+		}
+		for _, line := range strings.Split(strings.TrimSpace(stdout), "\n") {
+			var o map[string]any
+			if err := json.Unmarshal([]byte(line), &o); err != nil {
+				t.Fatal(err)
+			}
+			text, _ := json.Marshal([]any{o["agent"], o["settings"], o["cumulative_regret"]})
+			kept = append(kept, string(text))
+		}
+		return kept
+	}
+	flag, set, none := outcomes("--policy", "ids"), outcomes("--set", "policy=ids"), outcomes()
+	if len(flag) != 2 || flag[0] != set[0] || flag[1] != set[1] || !strings.Contains(flag[0], `"policy":"ids"`) {
+		t.Errorf("--policy ids: %v\n--set policy=ids: %v", flag, set)
+	}
+	if flag[0] == none[0] || flag[1] != none[1] || !strings.Contains(none[0], `"policy":"thompson"`) {
+		t.Errorf("without: %v\n--policy ids: %v; only linear explores by a policy", none, flag)
+	}
+	for args, want := range map[string]string{
+		"--policy magic":                          `policy=magic: want one of thompson, ids`,
+		"--set policy=magic":                      `policy=magic: want one of thompson, ids`,
+		"--policy ids --set policy=ucb":           `key "policy" is set twice`,
+		"--agent exact --policy ids":              `no agent here has a key "policy"`,
+		"--policy top-two --set policy-samples=1": "policy-samples must be at least 2, or 0 for 30, got 1",
+	} {
+		status, _, stderr := call(t, append([]string{"run", "gaussian"}, strings.Fields(args)...)...)
+		if status != exitBadInput || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit status %d, %s; want %s", args, status, stderr, want)
+		}
+	}
+}
+
+// Several policies are a sweep.
+func TestPolicyFlagSweeps(t *testing.T) {
+	status, stdout, stderr := call(t, "run", "gaussian", "--agent", "linear", "--policy", "greedy,ucb",
+		"--set", "arms=3", "--set", "batch=8", "--periods", "5", "--runs", "1", "--json")
+	if status != 0 || strings.Count(stdout, `"policy":"greedy"`) != 1 || strings.Count(stdout, `"policy":"ucb"`) != 1 {
+		t.Errorf("exit status %d: %s%s", status, stdout, stderr)
+	}
+}

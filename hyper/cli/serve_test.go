@@ -1,0 +1,351 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+	"sigs.k8s.io/yaml"
+
+	"github.com/hypermodels/hypermodels/hyper/serve"
+)
+
+// service1 is a running `hyper serve`.
+type service1 struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	url string
+	log *bufio.Scanner
+}
+
+var atAddress = regexp.MustCompile(`msg=serving address=(\S+)`)
+
+// startService starts a server with a folder, a file unless that is "", and more flags, at a free port.
+func startService(t *testing.T, dir, file string, flags ...string) *service1 {
+	t.Helper()
+	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--dir", dir}, flags...)
+	if file != "" {
+		args = append(args, file)
+	}
+	s := &service1{t: t, cmd: command(t, args...)}
+	pipe := must.M1(s.cmd.StderrPipe())
+	must.M(s.cmd.Start())
+	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
+	s.log = bufio.NewScanner(pipe)
+	s.url = "http://" + s.said(atAddress.String())
+	return s
+}
+
+// said waits for a line of the log that matches, and returns the first group.
+func (s *service1) said(pattern string) string {
+	s.t.Helper()
+	re, seen := regexp.MustCompile(pattern), []string{}
+	for s.log.Scan() {
+		if m := re.FindStringSubmatch(s.log.Text()); m != nil {
+			return m[len(m)-1]
+		}
+		seen = append(seen, s.log.Text())
+	}
+	s.t.Fatalf("no line is like %q: %s", pattern, strings.Join(seen, "\n"))
+	return ""
+}
+
+func (s *service1) post(path, token, text string) (status int, out map[string]any) {
+	s.t.Helper()
+	r := must.M1(http.NewRequest(http.MethodPost, s.url+path, strings.NewReader(text)))
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	w := must.M1(http.DefaultClient.Do(r))
+	defer w.Body.Close()
+	must.M(json.NewDecoder(w.Body).Decode(&out))
+	return w.StatusCode, out
+}
+
+// stop ends the server by a signal, and waits for its exit status.
+func (s *service1) stop(with os.Signal) int {
+	s.t.Helper()
+	must.M(s.cmd.Process.Signal(with))
+	for s.log.Scan() {
+	}
+	_ = s.cmd.Wait()
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// The command serves an agent, reads its file again at SIGHUP, saves it at SIGTERM, and continues with it after a
+// restart: a decision from before takes its reward afterwards.
+func TestServe(t *testing.T) {
+	dir := t.TempDir()
+	file, token, data := filepath.Join(dir, "agent.json"), filepath.Join(dir, "token"), filepath.Join(dir, "data")
+	spec := func(more string) {
+		must.M(os.WriteFile(file, []byte(`{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 10}`+more+`}`),
+			0o600))
+	}
+	spec("")
+	must.M(os.WriteFile(token, []byte("secret\n"), 0o600))
+	s := startService(t, data, file, "--token-file", token, "--host", "agent.example")
+	for host, want := range map[string]int{"agent.example": http.StatusOK, "other.example": http.StatusMisdirectedRequest} {
+		r := must.M1(http.NewRequest(http.MethodGet, s.url+"/v1/health", nil))
+		r.Host = host
+		w := must.M1(http.DefaultClient.Do(r))
+		w.Body.Close()
+		if w.StatusCode != want {
+			t.Errorf("by the name %s: %d", host, w.StatusCode)
+		}
+	}
+	if status, out := s.post("/v1/decide", "wrong", `{}`); status != http.StatusUnauthorized {
+		t.Errorf("a wrong token: %d %v", status, out)
+	}
+	_, d := s.post("/v1/decide", "secret", `{"context": {"x": 1}}`)
+	_, last := s.post("/v1/decide", "secret", `{"context": {"x": 2}}`)
+	reward := `{"id": "%v", "reward": 1}`
+	if status, out := s.post("/v1/reward", "secret", fmt.Sprintf(reward, d["id"])); status != http.StatusOK {
+		t.Errorf("%d %v", status, out)
+	}
+	spec(`, "pending": 10`)
+	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
+	s.said("read again")
+	spec(`, "cross": 9`)
+	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
+	s.said("continues unchanged.*cross")
+	spec(`, "seed": 9`) // another agent, which learns from the log
+	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
+	s.said("read again")
+	if status := s.stop(syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+	s = startService(t, data, file, "--token-file", token)
+	if status, out := s.post("/v1/reward", "secret", fmt.Sprintf(reward, last["id"])); status != http.StatusOK {
+		t.Errorf("after a restart: %d %v", status, out)
+	}
+	var h serve.Health
+	w := must.M1((&http.Client{Timeout: 10 * time.Second}).Get(s.url + "/v1/health"))
+	defer w.Body.Close()
+	must.M(json.NewDecoder(w.Body).Decode(&h))
+	if h.Data != 2 || h.Status != "ok" {
+		t.Errorf("%+v", h)
+	}
+}
+
+// The log of a server teaches another agent, and estimates how well it would have done. Rewards are 1 only for arm b:
+// an agent that has learned from them does better than the log, and an agent that takes all arms equally does not.
+func TestReplayAndEvaluate(t *testing.T) {
+	dir := t.TempDir()
+	data, to := filepath.Join(dir, "data"), filepath.Join(dir, "other")
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		must.M(os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	file := write("random.json", `{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 10}, "floor": 1}`)
+	better := write("better.json", `{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 5}}`)
+	s := startService(t, data, file, "--sync", "none")
+	for i := range 300 {
+		_, d := s.post("/v1/decide", "", fmt.Sprintf(`{"context": {"x": %d}}`, i%5))
+		if i%10 < 9 {
+			s.post("/v1/reward", "", fmt.Sprintf(`{"id": "%v", "reward": %v}`, d["id"], d["action"]))
+		}
+	}
+	if status := s.stop(syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+	evaluate := func(more ...string) (e serve.Evaluation) {
+		status, out, stderr := call(t, append([]string{"evaluate", data, "--json"}, more...)...)
+		if status != 0 {
+			t.Fatal(stderr)
+		}
+		must.M(json.Unmarshal([]byte(out), &e))
+		return e
+	}
+	e := evaluate("--agent", better)
+	if e.Decisions != 300 || e.Rewarded != 270 || e.LearnedOf != 150 || e.Evaluated != 135 || len(e.Estimators) != 5 {
+		t.Errorf("%+v", e)
+	}
+	own := e.Estimators[0]
+	for _, v := range e.Estimators[1:] {
+		if v.Refused != "" || v.Value < 0.9 || v.Lower < own.Upper || v.Upper > 1.3 {
+			t.Errorf("%+v; the log itself: %+v", v, own)
+		}
+	}
+	for _, v := range evaluate().Estimators { // the folder's own agent takes arms at random
+		if v.Refused != "" || v.Lower > 0.5 || v.Upper < 0.5 {
+			t.Errorf("%+v", v)
+		}
+	}
+	if status, _, stderr := call(t, "evaluate", filepath.Join(data, "log")); status != 0 {
+		t.Errorf("the log's own folder: %d %s", status, stderr)
+	}
+	if e := evaluate("--missing", "0", "--learn", "0.2"); e.Evaluated != 240 || e.Estimators[0].Value > 0.48 {
+		t.Errorf("%+v", e)
+	}
+	if status, out, stderr := call(t, "evaluate", data, "--agent", better); status != 0 || !strings.Contains(out, "doubly-robust") {
+		t.Errorf("%d %s %s", status, out, stderr)
+	}
+	if status, out, stderr := call(t, "replay", data, "--agent", better, "--to", to); status != 0 ||
+		!strings.Contains(out, "learned from 270 rewards") {
+		t.Errorf("%d %s %s", status, out, stderr)
+	}
+	s = startService(t, to, better)
+	count := 0.0
+	for range 20 {
+		_, d := s.post("/v1/decide", "", `{"context": {"x": 1}}`)
+		count += d["action"].(float64)
+	}
+	if count < 18 {
+		t.Errorf("arm b was taken %v times of 20", count)
+	}
+	for want, args := range map[string][]string{
+		"there is no log in this folder: file does not exist: want the folder of a hyper serve": {"evaluate", dir},
+		`arms must be arms of the log, a, b; got "z"`: {"evaluate", data, "--agent",
+			write("c.json", `{"arms": ["b", "z"], "context": {"names": ["x"]}}`)},
+		"--learn must be between 0 and 1":       {"evaluate", data, "--learn", "0"},
+		"--missing must be between -1e18":       {"evaluate", data, "--missing", "NaN"},
+		"--to must name a folder that does not": {"replay", data, "--to", data},
+		"takes one argument, LOG":               {"replay"},
+		"d.json: context.buckets must be as in the folder, 0, got 3": {"replay", data, "--to", dir + "/x", "--agent",
+			write("d.json", `{"arms": ["a", "b"], "context": {"names": ["x"], "buckets": 3}}`)},
+		"--level must be between 0 and 1": {"evaluate", data, "--level", "2"},
+	} {
+		status, _, stderr := call(t, args...)
+		if status != exitBadInput || !strings.Contains(stderr, want) {
+			t.Errorf("%q: %d %s, want %q", args, status, stderr, want)
+		}
+	}
+}
+
+// A server that reads decides by the snapshots of the server that learns, and follows it.
+func TestServeFrom(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "agent.json")
+	must.M(os.WriteFile(file, []byte(`{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 10}}`), 0o600))
+	s := startService(t, filepath.Join(dir, "data"), file)
+	r := startService(t, filepath.Join(dir, "reader"), "", "--from", s.url, "--ask-every", "100ms")
+	for range 5 {
+		_, d := s.post("/v1/decide", "", `{"context": {"x": 1}}`)
+		s.post("/v1/reward", "", fmt.Sprintf(`{"id": "%v", "reward": 1}`, d["id"]))
+	}
+	health := func() (h serve.Health) {
+		w := must.M1(http.Get(r.url + "/v1/health"))
+		defer w.Body.Close()
+		must.M(json.NewDecoder(w.Body).Decode(&h))
+		return h
+	}
+	for begun := time.Now(); health().Data != 5; time.Sleep(50 * time.Millisecond) {
+		if time.Since(begun) > 20*time.Second {
+			t.Fatalf("after 20 s the reader has %+v", health())
+		}
+	}
+	if status, d := r.post("/v1/decide", "", `{"context": {"x": 1}}`); status != http.StatusOK || d["id"] != "" {
+		t.Errorf("%d %v", status, d)
+	}
+	if status := s.stop(syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+	r.said("continues with the last snapshot")
+	if h := health(); h.Status != "not following" || h.Data != 5 {
+		t.Errorf("%+v", h)
+	}
+	if status := r.stop(syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+}
+
+// Wrong flags and files are refused, with the exit status of bad input.
+func TestServeRefuses(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		must.M(os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	good := write("good.json", `{"arms": ["a", "b"]}`)
+	for want, args := range map[string][]string{
+		"takes one argument, FILE.json":       {},
+		"no such file":                        {"nowhere.json"},
+		"there is nothing to choose from":     {write("1.json", `{}`)},
+		`unknown field "arm"`:                 {write("2.json", `{"arm": ["a"]}`)},
+		"arms must have at least two names":   {write("3.json", `{"arms": ["a"]}`)},
+		`different names, got "a" at place 1`: {write("4.json", `{"arms": ["a", "a"]}`)},
+		`(did you mean "bayesian-linear"?)`:   {write("5.json", `{"arms": ["a", "b"], "learner": "bayesian-liner"}`)},
+		`unknown key "wave"`:                  {write("6.json", `{"action": {"buckets": 2}, "set": {"wave": 3}}`)},
+		"replay must be growth":               {write("7.json", `{"arms": ["a", "b"], "replay": "all"}`)},
+		"something after the JSON value":      {write("8.json", `{"arms": ["a", "b"]} {}`)},
+		`key "set.a" is there twice`:          {write("10.json", `{"arms": ["a", "b"], "set": {"a": 1, "a": 2}}`)},
+		"arms[1] must be a string, got":       {write("11.json", `{"arms": ["a", 2]}`)},
+		`unknown unit " days"`:                {write("9.json", `{"arms": ["a", "b"], "expire": "3 days"}`)},
+		"can be reached from other machines":  {good, "--listen", "0.0.0.0:0"},
+		"HOST:PORT":                           {good, "--listen", "8080"},
+		"names or addresses without a port":   {good, "--host", "agent:8080"},
+		"--save-every must not be negative":   {good, "--save-every", "-1s"},
+		"TLS needs a certificate and its key": {good, "--tls-cert", "a.pem"},
+		"--sync must be each, grouped":        {good, "--sync", "some"},
+		"KeepLog must not be negative":        {good, "--keep-log", "-1h"},
+		"one word, the token":                 {good, "--token-file", write("empty", "\n")},
+		"MostActions must be at least 1":      {good, "--max-actions", "-1"},
+		"--from takes no FILE.json":           {good, "--from", "http://127.0.0.1:1"},
+		"From must be the address":            {"--from", "agent:8080"},
+		"--ask-every must be positive":        {"--from", "http://127.0.0.1:1", "--ask-every", "0s"},
+	} {
+		status, _, stderr := call(t, append([]string{"serve"}, args...)...)
+		if status != exitBadInput || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") > 2 {
+			t.Errorf("%q: %d %s, want %q", args, status, stderr, want)
+		}
+	}
+}
+
+// The manifest has a Spec that can be served, and flags that the command has.
+func TestServeManifest(t *testing.T) {
+	found, from, hosts := map[string]bool{}, "", []string(nil)
+	for _, text := range bytes.Split(must.M1(os.ReadFile("../serve/kubernetes.yaml")), []byte("\n---\n")) {
+		var o struct {
+			Kind string
+			Data map[string]string
+			Spec struct {
+				Replicas int
+				Template struct {
+					Spec struct {
+						Containers []struct{ Command, Args []string }
+					}
+				}
+			}
+		}
+		must.M(yaml.Unmarshal(text, &o))
+		found[o.Kind] = true
+		switch o.Kind {
+		case "ConfigMap":
+			file := filepath.Join(t.TempDir(), "agent.json")
+			must.M(os.WriteFile(file, []byte(o.Data["agent.json"]), 0o600))
+			must.M1(serve.ReadSpec(file))
+		case "Deployment":
+			c := o.Spec.Template.Spec.Containers[0]
+			reads := slices.Contains(c.Args, "--from")
+			if (o.Spec.Replicas == 1) == reads || strings.Join(c.Command[:2], " ") != "hyper serve" {
+				t.Errorf("%+v", o)
+			}
+			own := serveCommand()
+			must.M(own.ParseFlags(c.Args))
+			if reads {
+				from = must.M1(own.Flags().GetString("from"))
+			}
+			hosts = append(hosts, must.M1(own.Flags().GetStringSlice("host"))...)
+			must.M(own.Args(own, append(c.Command[2:], own.Flags().Args()...)))
+		}
+	}
+	if len(found) != 4 {
+		t.Errorf("the manifest has %v", found)
+	}
+	if !slices.Contains(hosts, strings.TrimPrefix(from, "http://")) {
+		t.Errorf("the readers ask %s, and the hosts are %v", from, hosts)
+	}
+}

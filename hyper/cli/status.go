@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+func statusCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "status DIR",
+		Short: "Show the progress of a sweep: shards done, running, failed and waiting, and the time left",
+		Long: `status prints the number of shards of a sweep that are done, running, interrupted (saved, by a signal), killed
+(their process has ended without saving), failed, damaged (the results differ from what the worker wrote) or waiting. It
+prints the shards to run again, and the time left at the speed of the running ones. For a process on another machine it
+uses the process's heartbeat, which may be 90 seconds old.`,
+		Args: argument("DIR"),
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per shard")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		dirs, err := sweepsOf(args[0])
+		if err != nil {
+			return err
+		}
+		for _, dir := range dirs {
+			p, err := sweep.Open(dir, paper.Known)
+			if err != nil {
+				return err
+			}
+			states, err := p.States(dir)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = printLines(states...)
+			} else {
+				err = printStates(dir, states)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return c
+}
+
+// sweepsOf returns the folder itself, or the folders of a search's rungs so far.
+func sweepsOf(dir string) ([]string, error) {
+	if _, err := sweep.OpenSearch(dir); err != nil {
+		return []string{dir}, nil // sweep.Open reports the fault
+	}
+	var out []string
+	for n := 1; isSweep(sweep.Rung(dir, n)); n++ {
+		out = append(out, sweep.Rung(dir, n))
+	}
+	if len(out) == 0 {
+		return nil, errors.New(dir + " is a search without a round that has begun")
+	}
+	return out, nil
+}
+
+func printStates(dir string, states []sweep.Status) error {
+	sum := sweep.Summarize(states)
+	var counts []string
+	for _, s := range sweep.AllStates {
+		if n := len(sum.Shards[s]); n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	fmt.Printf("%s: %d shards: %s; %.0f%% of %d run-periods\n", dir, len(states), strings.Join(counts, ", "),
+		100*float64(sum.Done)/float64(sum.Total), sum.Total)
+	switch left := sum.Left.Round(time.Second); {
+	case sum.Done == sum.Total:
+		fmt.Printf("all done: `hyper merge %s FILE.jsonl.gz`\n", dir)
+	case sum.Rate == 0:
+		fmt.Println("time left: unknown, nothing has been computed yet")
+	case len(sum.Shards[sweep.Running]) > 0:
+		fmt.Printf("time left: %s at %.0f run-periods per second\n", left, sum.Rate)
+	default:
+		fmt.Printf("time left: nothing is running; %s with one worker, at %.0f run-periods per second\n", left, sum.Rate)
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, s := range states {
+		if s.State != sweep.Done && s.State != sweep.Waiting {
+			fmt.Fprintf(w, "shard %d\t%s\t%.0f%%\t%d starts\t%s\t%s\t%s\n", s.Shard, s.State,
+				100*float64(s.Done)/float64(s.Total), s.Starts, s.Host, s.Job, s.Error)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if len(sum.Again) > 0 {
+		fmt.Printf("to run again: shards %s, with `hyper sweep %s`\n", sweep.Ranges(sum.Again), dir)
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/catalog"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// tinySweep is a sweep that takes a moment.
+var tinySweep = []string{"gaussian", "--agent", "linear", "--set", "arms=3", "--set", "index-samples=2",
+	"--set", "batch=8", "--periods", "10", "--runs", "3"}
+
+// A sweep runs, and status, merge and compare read it. A second call does nothing, and other arguments are refused.
+func TestSweepStatusMergeCompare(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "swept")
+	args := append([]string{"sweep", "--set", "step-size=0.1,0.2", "--out", dir}, tinySweep...)
+	must0(t, append(args, "--workers", "2")...)
+	piece := filepath.Join(dir, "piece.jsonl.gz")
+	must0(t, "merge", dir, piece)
+	if status, stdout, stderr := call(t, "compare", piece, "--json"); status != 0 || strings.Count(stdout, "\n") != 2 {
+		t.Errorf("compare: exit status %d, %s%s", status, stdout, stderr)
+	}
+	if status, stdout, _ := call(t, "status", dir); status != 0 ||
+		!strings.Contains(stdout, "6 done; 100% of 60 run-periods") {
+		t.Errorf("status: exit status %d, %s", status, stdout)
+	}
+	events := string(must.M1(os.ReadFile(filepath.Join(sweep.ShardDir(dir, 0), "events.jsonl"))))
+	must0(t, args...)
+	must0(t, "sweep", dir)
+	if again := string(must.M1(os.ReadFile(filepath.Join(sweep.ShardDir(dir, 0), "events.jsonl")))); again != events {
+		t.Errorf("called again, a finished shard was run: %s", again)
+	}
+	for _, change := range [][]string{{"--seed", "1"}, {"--shards", "2"}, {"--batch-runs", "2"},
+		{"--set", "sgd-steps=2"}} {
+		if status, _, stderr := call(t, append(args, change...)...); status != exitBadInput ||
+			!strings.Contains(stderr, "choose another folder") {
+			t.Errorf("with %v: exit status %d, %s", change, status, stderr)
+		}
+	}
+	if status, _, stderr := call(t, "sweep", dir, "--seed", "1"); status != exitBadInput ||
+		!strings.Contains(stderr, "cannot change it") {
+		t.Errorf("going on with another seed: exit status %d, %s", status, stderr)
+	}
+}
+
+// A sweep of a Spec's file, in the form of a result's header, equals the sweep of the same flags.
+func TestSweepOfAFile(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "spec.json")
+	must.M(os.WriteFile(file, []byte(`{"experiment": "gaussian", "entries": [{"agent": "linear", "settings": {"arms": 3, "index-samples": 2, "batch": 8, "step-size": 0.1}},
+		{"agent": "linear", "settings": {"arms": 3, "index-samples": 2, "batch": 8, "step-size": 0.2}}], "periods": 10, "runs": 3, "seed": 0}`), 0o644))
+	must0(t, append([]string{"sweep", "--set", "step-size=0.1,0.2", "--out", filepath.Join(dir, "a")}, tinySweep...)...)
+	must0(t, "sweep", file, "--out", filepath.Join(dir, "b"))
+	must0(t, "merge", filepath.Join(dir, "a"), filepath.Join(dir, "a.jsonl"))
+	must0(t, "merge", filepath.Join(dir, "b"), filepath.Join(dir, "b.jsonl"))
+	if a, b := must.M1(os.ReadFile(filepath.Join(dir, "a.jsonl"))),
+		must.M1(os.ReadFile(filepath.Join(dir, "b.jsonl"))); string(a) != string(b) {
+		t.Error("the file's results differ from the flags'")
+	}
+}
+
+// A random search has the settings that hyper tune would draw. A search by halving prints the table of hyper tune.
+func TestSweepSearches(t *testing.T) {
+	dir := t.TempDir()
+	random := filepath.Join(dir, "random")
+	must0(t, append([]string{"sweep", "--space", "step-size=0.01:1", "--random", "5", "--out", random},
+		tinySweep...)...)
+	p, err := sweep.Open(random, paper.Known)
+	must.M(err)
+	seen := map[any]bool{}
+	for _, e := range p.Spec.Entries {
+		seen[catalog.Values(e.Setting)["step-size"]] = true
+	}
+	if len(seen) != 5 || p.Spec.Runs != 3 {
+		t.Errorf("%d step sizes, %d runs", len(seen), p.Spec.Runs)
+	}
+	halving := append([]string{"sweep", "--space", "step-size=0.01:1", "--halving", "5",
+		"--out", filepath.Join(dir, "halving")}, tinySweep...)
+	if status, stdout, stderr := call(t, halving...); status != 0 || !strings.Contains(stdout, "best: step-size=") {
+		t.Errorf("exit status %d, %s%s", status, stdout, stderr)
+	}
+	if status, stdout, _ := call(t, "status", filepath.Join(dir, "halving")); status != 0 ||
+		strings.Count(stdout, "all done") != 2 {
+		t.Errorf("status: exit status %d, %s; want two rounds", status, stdout)
+	}
+}
+
+func TestSweepBadInputIsExitStatus2(t *testing.T) {
+	refuses(t, map[string]string{
+		"sweep":                  "EXPERIMENT",
+		"sweep gaussain --out x": "the experiments are gaussian",
+		"sweep gaussian":         "--out must be given",
+		"sweep gaussian --dry-run --engine slurm":              "--out must be given",
+		"sweep gaussian --out x --set foo=1":                   `no agent here has a key "foo"`,
+		"sweep gaussian --out x --engine pbs":                  "the engines are local, slurm, kubernetes",
+		"sweep gaussian --out x --shards -1":                   "must not be negative",
+		"sweep gaussian --out x --space a=1:2":                 "needs --random N or --halving N",
+		"sweep gaussian --out x --random 3":                    "need one --agent and at least one --space",
+		"sweep gaussian --out x --halving 3":                   "need one --agent and at least one --space",
+		"sweep gaussian --out x --runs 0":                      "runs must be at least 1",
+		"sweep gaussian --out x --cpus 0":                      "--cpus must be at least 1",
+		"sweep gaussian --out x --backend tpu":                 "choose one of go",
+		"sweep nowhere.json --out x":                           "no such file",
+		"sweep nowhere.json --out x --seed 1":                  "--seed cannot be combined",
+		"sweep gaussian --engine kubernetes --out x --dry-run": "kubernetes needs --claim",
+		"sweep nope":                            "nope is not an experiment, not a file of a Spec and not a folder of a sweep",
+		"sweep gaussian --out x --set arms=5,5": "give it once",
+		"sweep neural --agent linear --space a=1:2 --space a=2:3 --random 2 --out x": "searched over twice",
+		"shard":                    "hyper shard takes one argument, DIR, and got 0",
+		"shard a 1 2":              "two arguments, DIR and NUMBER, and got 3",
+		"status nowhere":           "nowhere has no plan.json",
+		"merge nowhere x.jsonl.gz": "nowhere has no plan.json",
+		"merge nowhere":            "two arguments",
+		"shard nowhere 0":          "nowhere has no plan.json",
+		"shard nowhere":            "no shard is given",
+		"shard nowhere a":          "not the number of a shard",
+	})
+}
+
+// Faults of flags are reported before anything is written.
+func TestSweepWritesNothingOnBadInput(t *testing.T) {
+	for want, more := range map[string][]string{
+		"--workers, --batch-runs and --checkpoint-every must not be negative": {"--workers", "-2"},
+		"--checkpoint-every must not be negative":                             {"--checkpoint-every", "-1s"},
+		"kubernetes needs --claim":                                            {"--engine", "kubernetes"},
+		"kubernetes needs --image":                                            {"--engine", "kubernetes", "--claim", "c", "--image", ""},
+		"must be below the mount":                                             {"--engine", "kubernetes", "--claim", "c", "--mount", "results"},
+	} {
+		dir := filepath.Join(t.TempDir(), "swept")
+		status, _, stderr := call(t, slices.Concat([]string{"sweep", "--out", dir}, tinySweep, more)...)
+		if _, err := os.Stat(dir); status != exitBadInput || !strings.Contains(stderr, want) || err == nil {
+			t.Errorf("with %v: exit status %d, %s; the folder: %v", more, status, stderr, err)
+		}
+	}
+}
+
+// The error about a file without a readable Spec names the file.
+func TestSweepOfABadFile(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"experiment": "gaussian", "entr`:      "spec: the text is empty or cut off",
+		"":                                      "spec: the text is empty or cut off",
+		`{"experiment": "gaussian", "arms": 3}`: `unknown field "arms"`,
+		tinySpec + " {}":                        "something after the JSON value",
+		strings.Replace(tinySpec, "{", `{"seed": 1,`, 1): `key "seed" is there twice`,
+	} {
+		file := written(t, "spec.json", text)
+		if status, _, stderr := call(t, "sweep", file, "--out", "x"); status != exitBadInput ||
+			!strings.Contains(stderr, file+": ") || !strings.Contains(stderr, want) {
+			t.Errorf("%q: exit status %d, %s, want %q", text, status, stderr, want)
+		}
+	}
+}
+
+// tinySpec is the content of a Spec's file.
+const tinySpec = `{"experiment": "gaussian", "entries": [{"agent": "exact", "settings": {"arms": 3}}],
+	"periods": 10, "runs": 2, "seed": 0}`
+
+// The number of a shard comes from the scheduler's environment. A finished shard ends at once.
+func TestShardByNumber(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "swept")
+	args := append([]string{"sweep", "--out", dir}, tinySweep...)
+	if status, stdout, stderr := call(t,
+		append(args, "--engine", "kubernetes", "--claim", "results")...); status != 0 ||
+		!strings.Contains(stdout, "kubectl apply") {
+		t.Fatalf("exit status %d, %s%s", status, stdout, stderr)
+	}
+	for i, variable := range shardVariables {
+		c := command(t, "shard", dir)
+		c.Env = append(c.Env, variable+"="+string(rune('0'+i)))
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", variable, err, out)
+		}
+	}
+	states := statesOf(t, dir)
+	if states[0].State != sweep.Done || states[1].State != sweep.Done || count(states, sweep.Waiting) != len(states)-2 {
+		t.Errorf("states %+v", states)
+	}
+	must0(t, "shard", dir, "0")
+	if again := statesOf(t, dir); again[0].Starts != 1 {
+		t.Errorf("a finished shard was begun again: %+v", again[0])
+	}
+	if status, _, stderr := call(t, "merge", dir, filepath.Join(dir, "x.jsonl.gz")); status != exitBadInput ||
+		!strings.Contains(stderr, "shards 2 are not done") {
+		t.Errorf("merging: exit status %d, %s", status, stderr)
+	}
+	if status, _, stderr := call(t, "shard", dir, "9"); status != exitBadInput ||
+		!strings.Contains(stderr, "has no shard 9") {
+		t.Errorf("exit status %d, %s", status, stderr)
+	}
+}
+
+// A dry run prints operations, time and memory, and the script or manifest. It writes no files.
+func TestDryRuns(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "swept")
+	for _, verb := range []string{"run", "sweep"} {
+		status, stdout, stderr := call(t, append([]string{verb, "--dry-run", "--json", "--out", dir}, tinySweep...)...)
+		var f prediction
+		if err := json.Unmarshal([]byte(stdout), &f); status != 0 || err != nil {
+			t.Fatalf("%s: exit status %d, %v: %s%s", verb, status, err, stdout, stderr)
+		}
+		// sgd-steps 1 x 2 indices x 8 data x 3 (1 + 10) parameters, counting multiplications and additions, in 30
+		// run-periods.
+		if f.RunPeriods != 30 || f.Operations != 2*1*2*8*33*30 || f.Seconds <= 0 || f.Nodes[16] > f.Nodes[1] {
+			t.Errorf("%s: %+v", verb, f)
+		}
+	}
+	for engine, want := range map[string]string{"slurm": "#SBATCH --array=0-2\n", "kubernetes": "completions: 3\n"} {
+		status, stdout, stderr := call(t,
+			append([]string{"sweep", "--dry-run", "--engine", engine, "--claim", "results", "--out", dir},
+				tinySweep...)...)
+		if status != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("%s: exit status %d, no %q in %s%s", engine, status, want, stdout, stderr)
+		}
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a dry run wrote something")
+	}
+	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=1000000000000",
+		"--dry-run"); status != exitBadInput || !strings.Contains(stderr, "not enough memory") {
+		t.Errorf("a Spec of terabytes: exit status %d, %s", status, stderr)
+	}
+}
+
+// A sweep that is killed by a signal that it cannot catch continues to the same bytes, even while its workers still
+// save.
+func TestKilledSweepGoesOn(t *testing.T) {
+	args := []string{"gaussian", "--agent", "linear", "--set", "arms=5", "--set", "index-samples=4",
+		"--set", "batch=32", "--periods", "150", "--runs", "4", "--shards", "2", "--batch-runs", "1"}
+	dir, want := filepath.Join(t.TempDir(), "killed"), filepath.Join(t.TempDir(), "whole")
+	must0(t, append([]string{"sweep", "--out", want}, args...)...)
+	c := command(t, append([]string{"sweep", "--out", dir}, args...)...)
+	must.M(c.Start())
+	waitFor(t, time.Minute, func() bool {
+		_, err := os.Stat(filepath.Join(sweep.ShardDir(dir, 0), lab.ResultsFile))
+		return err == nil
+	})
+	must.M(c.Process.Kill())
+	_ = c.Wait()
+	must0(t, "sweep", dir)
+	must0(t, "merge", dir, dir+".jsonl")
+	must0(t, "merge", want, want+".jsonl")
+	if !bytes.Equal(must.M1(os.ReadFile(dir+".jsonl")), must.M1(os.ReadFile(want+".jsonl"))) {
+		t.Error("the merged results differ from those of a sweep that was not killed")
+	}
+}

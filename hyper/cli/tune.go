@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/tune"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// tuningSeeds is the first seed of searches, far from the seeds of runs and checks.
+const tuningSeeds = 2_000_000
+
+// tuneFlags holds the flags of hyper tune.
+type tuneFlags struct {
+	search tune.Search
+	engine engineFlags
+	space  []string
+	rungs  []string
+	from   string
+	out    string
+}
+
+func (f *tuneFlags) add(c *cobra.Command) {
+	flags, t := c.Flags(), &f.search
+	flags.StringVar(&t.Agent, "agent", "", "the agent")
+	flags.StringArrayVar(&t.Sets, "set", nil, "KEY=V: a setting that all candidates share; repeatable")
+	flags.StringArrayVar(&f.space, "space", []string{"step-size=0.001:1"},
+		"KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: the values of a key to search; KEY[OTHER=VALUE]=LOW:HIGH applies "+
+			"if another key has a value; a value that is listed twice is tried twice as often; repeatable")
+	flags.StringArrayVar(&f.rungs, "rung", nil,
+		"CANDIDATES:RUNS:PERIODS of a round, instead of --candidates, --runs and --periods; repeatable")
+	flags.IntVar(&t.Candidates, "candidates", 27, "number of settings to try")
+	flags.IntVar(&t.Size.Periods, "periods", 1000, "number of periods of each run in the last round")
+	flags.IntVar(&t.Size.Runs, "runs", 32, "number of runs of each candidate in the last round")
+	flags.Uint64Var(&t.Seed, "seed", tuningSeeds, "first seed")
+	flags.BoolVar(&t.Least, "least", false,
+		"search for the least computation that performs well instead of the least regret")
+	flags.StringVar(&f.from, "champion", "",
+		"FILE: the record of an earlier search of the agent; its winner is one of the candidates of the last round")
+	flags.StringVar(&f.out, "out", "", "folder for the results (required)")
+	f.engine.add(c, false)
+}
+
+func tuneCommand() *cobra.Command {
+	var f tuneFlags
+	c := &cobra.Command{
+		Use:   "tune EXPERIMENT",
+		Short: "Search for an agent's settings by successive halving",
+		Long: `tune runs all candidates on a few seeds, then the best third of them on twice as many seeds and for 1.5 times as
+many periods, and so on. Agents that are tuned with the same --candidates, --periods, --runs and --seed have the same
+budget and meet the same environments. Evaluate the winner on other seeds: hyper run and hyper check use none of the
+search's seeds. The record is OUT/tune.json. If tune is called again with the same arguments, it continues.
+
+With --least the search is for the least computation, by the paper's formula, that performs well (figure 2: an average
+regret below 0.01 sqrt(K)). Settings whose average regret is below that bound with 95% confidence come first, from less
+to more computation, then those whose mean is below it, then the others by regret. Since the bound is for all periods
+together, all rounds have all periods.
+
+If a winner is at the edge of a range, search again with another range: tune prints the key. With --champion the winner
+of the earlier search is one of the candidates of the last round, so that the new winner is the best of both.`,
+		Example: `  hyper tune neural --agent linear --space step-size=0.001:1 --space clip=0,1,5 --out tune-linear
+  hyper tune frontier --least --agent linear --set arms=30 --space step-size=0.05:1.5 --space index-dim=1,2,3,5 \
+    --space index-samples=1,2,4,8 --periods 10000 --out least`,
+		Args: argument("EXPERIMENT"),
+	}
+	f.add(c)
+	c.RunE = func(c *cobra.Command, args []string) error { return f.run(c, args[0]) }
+	return c
+}
+
+func (f *tuneFlags) run(c *cobra.Command, name string) error {
+	x, err := experiment(name)
+	if err != nil {
+		return err
+	}
+	t := f.search
+	t.Experiment = x.Name
+	if t.Agent == "" || f.out == "" {
+		return errors.New("--agent and --out must be given")
+	}
+	if t.Space, err = dimensions(f.space); err != nil {
+		return err
+	}
+	if t.Plan, err = stages(f.rungs); err != nil {
+		return err
+	}
+	if last := len(t.Plan) - 1; last >= 0 {
+		t.Candidates, t.Size = t.Plan[0].Candidates, t.Plan[last].Size
+	}
+	if t.Champion, err = champion(f.from, t); err != nil {
+		return err
+	}
+	if err := newFolder(f.out, firstRung); err != nil {
+		return err
+	}
+	err = f.engine.work(f.out, func(o lab.Options) (err error) {
+		t, err = tune.Run(c.Context(), t, paper.Known, o)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(t, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := saved.WriteFile(filepath.Join(f.out, "tune.json"), append(text, '\n')); err != nil {
+		return err
+	}
+	if f.engine.json {
+		fmt.Println(strings.Join(t.Best(), " "))
+		return nil
+	}
+	return printTuning(t)
+}
+
+// dimensions returns the dimensions of --space.
+func dimensions(texts []string) (space []tune.Dimension, err error) {
+	for _, text := range texts {
+		d, err := tune.ParseDimension(text)
+		if err != nil {
+			return nil, err
+		}
+		space = append(space, d)
+	}
+	return space, nil
+}
+
+// champion returns the winner of the record of --champion.
+func champion(file string, t tune.Search) ([]string, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var earlier tune.Search
+	if err := json.Unmarshal(text, &earlier); err != nil {
+		return nil, fmt.Errorf("%s is not a record of hyper tune: %w", file, err)
+	}
+	if earlier.Agent != t.Agent || len(earlier.Rungs) == 0 {
+		return nil, fmt.Errorf("%s has no winner for agent %s: it is a search of %q with %d rounds done", file, t.Agent,
+			earlier.Agent, len(earlier.Rungs))
+	}
+	return earlier.Best(), nil
+}
+
+// stages returns the rounds of --rung.
+func stages(texts []string) (plan []tune.Stage, err error) {
+	for _, text := range texts {
+		var s tune.Stage
+		var rest string
+		n, _ := fmt.Sscanf(text+" ", "%d:%d:%d%s", &s.Candidates, &s.Size.Runs, &s.Size.Periods, &rest)
+		if n != 3 {
+			return nil, fmt.Errorf("--rung %s does not have the form CANDIDATES:RUNS:PERIODS, such as 24:16:500", text)
+		}
+		plan = append(plan, s)
+	}
+	return plan, nil
+}
+
+func printTuning(t tune.Search) error {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, r := range t.Rungs {
+		fmt.Fprintf(w, "%d periods, %d runs\tmean\tse\tbehind\tse\tmedian\tdiverged\n", r.Size.Periods, r.Size.Runs)
+		for _, o := range r.Results[:min(len(r.Results), 9)] {
+			var settings []string
+			for _, key := range slices.Sorted(maps.Keys(o.Settings)) {
+				settings = append(settings, key+"="+o.Settings[key])
+			}
+			if o.Champion {
+				settings = append(settings, "(champion)")
+			}
+			if t.Least {
+				settings = append(settings, fmt.Sprintf("(computation %.3g)", o.Computation))
+			}
+			fmt.Fprintf(w, "  %s\t%.4g\t%.2g\t%.4g\t%.2g\t%.4g\t%d\n", strings.Join(settings, " "), float64(o.Mean),
+				float64(o.SE), float64(o.Behind), float64(o.BehindSE), float64(o.Median), o.Diverged)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Println("best:", strings.Join(t.Best(), " "))
+	for _, d := range t.AtEdge() {
+		fmt.Printf("its %s is at the edge of its range: search again with --space '%s' and --champion FILE\n", d.Key, d)
+	}
+	return nil
+}

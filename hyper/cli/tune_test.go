@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab/tune"
+)
+
+// hyper tune writes OUT/tune.json and prints the best settings. --json prints only these, and a second call finds the
+// same settings.
+func TestTuneCommand(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	args := []string{"tune", "neural", "--agent", "egreedy", "--set", "actions=4", "--set", "features=2",
+		"--set", "hidden=3", "--set", "batch=4", "--space", "step-size=0.01:0.1",
+		"--space", "anneal=1,5", "--candidates", "4", "--periods", "6", "--runs", "2", "--backend", backend.Go,
+		"--out", dir}
+	status, stdout, stderr := call(t, args...)
+	if status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr)
+	}
+	var tuned tune.Search
+	must.M(json.Unmarshal(must.M1(os.ReadFile(filepath.Join(dir, "tune.json"))), &tuned))
+	if len(tuned.Rungs) != 2 || len(tuned.Rungs[0].Results) != 4 || len(tuned.Rungs[1].Results) != 2 ||
+		tuned.Seed != tuningSeeds {
+		t.Errorf("tune.json has %+v, want rungs of 4 and 2 candidates from seed 2000000", tuned)
+	}
+	best := strings.Join(tuned.Best(), " ")
+	if !strings.HasPrefix(best, "anneal=") || !strings.Contains(stdout, "best: "+best+"\n") ||
+		!strings.Contains(stdout, "4 periods, 1 runs") {
+		t.Errorf("best is %q, output %q", best, stdout)
+	}
+	if status, again, stderr := call(t, append(args, "--json")...); status != 0 || again != best+"\n" {
+		t.Errorf("called again: exit status %d, output %q, want %q; %s", status, again, best, stderr)
+	}
+	record := filepath.Join(dir, "tune.json")
+	second := append(args[:len(args)-1:len(args)-1], t.TempDir(), "--seed", "7", "--champion", record)
+	if status, stdout, stderr = call(t, second...); status != 0 || strings.Count(stdout, "(champion)") != 1 {
+		t.Errorf("with a champion: exit status %d, output %q; %s", status, stdout, stderr)
+	}
+	other := []string{"tune", "neural", "--agent", "linear", "--out", t.TempDir(), "--champion", record}
+	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr,
+		`has no winner for agent linear: it is a search of "egreedy"`) {
+		t.Errorf("with another agent's champion: exit status %d, %s", status, stderr)
+	}
+	must.M(os.WriteFile(record, []byte("{"), 0o644))
+	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr, "is not a record of") {
+		t.Errorf("with a champion that is no record: exit status %d, %s", status, stderr)
+	}
+}
+
+func TestTuneBadInputIsExitStatus2(t *testing.T) {
+	for args, want := range map[string]string{
+		"tune":                            "EXPERIMENT",
+		"tune foo":                        "the experiments are gaussian",
+		"tune neural":                     "--agent and --out must be given",
+		"tune neural --agent linear":      "--agent and --out must be given",
+		"tune neural --agent foo --out x": "has no agent",
+		"tune neural --agent linear --out x --space a":                         "KEY=LOW:HIGH",
+		"tune neural --agent linear --out x --space clip=1:2 --space clip=2:3": `key "clip" is searched over twice`,
+		"tune neural --agent linear --out x --space a=2:1":                     "0 < LOW < HIGH",
+		"tune neural --agent linear --out x --space a=1:2":                     `key "a"`,
+		"tune neural --agent linear --out x --candidates 0":                    "at least one candidate",
+		"tune neural --agent linear --out x --champion nowhere":                "nowhere: no such file",
+		"tune neural --agent linear --out x --set hidden=10,20":                "describe 2 agents",
+		"tune neural --agent linear --out x --set hidden=0x10":                 "hidden=0x10: want widths",
+		"tune neural --agent linear --out x --runs 0":                          "runs must be at least 1",
+		"tune neural --agent linear --out x --backend tpu":                     "choose one of go, xla:cpu, xla:cuda",
+		"tune neural --agent linear --out x --space keep=0.1:0.5":              `key "keep"`,
+	} {
+		status, stdout, stderr := call(t, strings.Fields(args)...)
+		if status != exitBadInput || !strings.Contains(stderr, want) || stdout != "" {
+			t.Errorf("hyper %s: exit status %d, output %q, error %q; want status 2 and %q", args, status, stdout,
+				stderr, want)
+		}
+	}
+}
