@@ -131,7 +131,6 @@ func TestOpenBanditDataset(t *testing.T) {
 		{"bts", forBTS, onPolicy(bts), offpolicy.SNIPS{}, offpolicy.Options{}},
 		{"bts", forBTS, onPolicy(bts), offpolicy.DoublyRobust{}, offpolicy.Options{}},
 		{"bts", forBTS, onPolicy(bts), offpolicy.Switch{}, offpolicy.Options{}},
-		{"bts", forBTS, onPolicy(bts), offpolicy.SNIPS{}, offpolicy.Options{Interval: offpolicy.Bootstrap{Draws: 199}}},
 		// Twelve impressions of equal weight determine this estimate, fewer than Options.Least requires.
 		{"random", forRandom, onPolicy(random), offpolicy.Switch{}, offpolicy.Options{Least: 10}},
 	} {
