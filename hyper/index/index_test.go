@@ -11,27 +11,11 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
-	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// eval runs a graph function and returns its float32 outputs, flat.
-func eval(t testing.TB, name string, fn func(in []*graph.Node) []*graph.Node, args ...any) [][]float32 {
-	t.Helper()
-	b, err := backend.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := graph.CallOnceN(b, fn, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	flat := make([][]float32, len(out))
-	for i, o := range out {
-		flat[i] = tensors.MustCopyFlatData[float32](o)
-	}
-	return flat
-}
+// eval runs a graph function once.
+var eval = testbackend.Eval[float32]
 
 var laws = []Distribution{Gaussian{4}, Sphere{4}, OneHot{4}, PerArm{Arms: 2, M: 3}, Scaled{4, 0.5}}
 
