@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -200,22 +199,11 @@ func TestShardByNumber(t *testing.T) {
 	}
 }
 
-// A dry run prints operations, time and memory, and the script or manifest. It writes no files.
+// A dry run prints the shards, the script or the manifest. It writes no files.
 func TestDryRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "swept")
-	for _, verb := range []string{"run", "sweep"} {
-		status, stdout, stderr := call(t, append([]string{verb, "--dry-run", "--json", "--out", dir}, tinySweep...)...)
-		var f forecast
-		if err := json.Unmarshal([]byte(stdout), &f); status != 0 || err != nil {
-			t.Fatalf("%s: exit status %d, %v: %s%s", verb, status, err, stdout, stderr)
-		}
-		// sgd-steps 1 x 2 indices x 8 data x 3 (1 + 10) parameters, counting multiplications and additions, in 30
-		// run-periods.
-		if f.RunPeriods != 30 || f.Operations != 2*1*2*8*33*30 || f.Seconds <= 0 || f.Nodes[16] > f.Nodes[1] {
-			t.Errorf("%s: %+v", verb, f)
-		}
-	}
-	for engine, want := range map[string]string{"slurm": "#SBATCH --array=0-2\n", "kubernetes": "completions: 3\n"} {
+	for engine, want := range map[string]string{"local": "3 shards, 1 settings, 3 runs each, on go\n",
+		"slurm": "#SBATCH --array=0-2\n", "kubernetes": "completions: 3\n"} {
 		status, stdout, stderr := call(t,
 			append([]string{"sweep", "--dry-run", "--engine", engine, "--claim", "results", "--out", dir},
 				tinySweep...)...)
@@ -227,7 +215,7 @@ func TestDryRuns(t *testing.T) {
 		t.Error("a dry run wrote something")
 	}
 	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=1000000000000",
-		"--dry-run"); status != exitBadInput || !strings.Contains(stderr, "not enough memory") {
+		"--out", dir); status != exitBadInput || !strings.Contains(stderr, "not enough memory") {
 		t.Errorf("a Spec of terabytes: exit status %d, %s", status, stderr)
 	}
 }
