@@ -299,7 +299,7 @@ def reopens(s, book):
     s.page.locator("#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current:not(.jp-mod-dirty)").wait_for()
     shut_down(s, book.path.name)
     again = Notebook.open(s.page, s.lab.notebooks, book.path.name)
-    again.panel.get_by_text("This is a picture: run the cell for its controls.").last.wait_for()
+    again.panel.get_by_text("This is a picture. Run the cell to use its controls.").last.wait_for()
     s.did("opened again, Explore has its picture")
 
 
