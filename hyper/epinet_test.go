@@ -221,7 +221,7 @@ func TestEpinetScale(t *testing.T) {
 func TestEpinetForInputs(t *testing.T) {
 	b := NewEpinet(2).ForInputs(7).(Epinet)
 	if b.Inputs() != 7 || b.Validate() != nil || b.Index() != (index.Gaussian{N: 8}) {
-		t.Errorf("%+v: %v", b, b.Validate())
+		t.Errorf("got epinet %+v with fault %v, want 7 inputs and an index of 8 numbers", b, b.Validate())
 	}
 	// mu is 7-50-50-1. g has 8 + 7 + 50 inputs, and is 65-15-15-8.
 	if want := 8*50 + 51*50 + 51 + 66*15 + 16*15 + 16*8; b.NumInvolved() != want {

@@ -70,7 +70,7 @@ func TestMeanFieldInit(t *testing.T) {
 		}
 	}
 	if h := (MeanField{Params: 7}); h.NumTheta() != 7 || h.NumInvolved() != 14 {
-		t.Errorf("%d parameters, %d involved", h.NumTheta(), h.NumInvolved())
+		t.Errorf("got %d parameters of theta and %d involved, want 7 and 14", h.NumTheta(), h.NumInvolved())
 	}
 }
 
@@ -103,7 +103,7 @@ func TestDropoutMasksUnits(t *testing.T) {
 	}
 	same(t, "predictions", got, want, single)
 	if !slices.Contains(masks, 0) || slices.Equal(masks[:8], masks[8:16]) {
-		t.Errorf("masks %v", masks)
+		t.Errorf("got masks %v, want different masks, with zeros", masks)
 	}
 }
 

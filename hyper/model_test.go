@@ -98,7 +98,7 @@ func TestPredictions(t *testing.T) {
 		out := eval(t, name, func(in []*Node) (out []*Node) {
 			for what, m := range modelsFor(name) {
 				if err := m.Validate(); err != nil {
-					t.Errorf("%s: %v", what, err)
+					t.Errorf("%s: got error %v, want none", what, err)
 				}
 				names = append(names, what)
 				s := rng.New(in[0]).Named(what)
@@ -188,7 +188,7 @@ func TestSampleHasTheLawOfPredict(t *testing.T) {
 				x = nil // all arms
 			}
 			if m.Capabilities().Marginals == nil {
-				t.Errorf("%s: no marginals", what)
+				t.Errorf("%s: got no marginals", what)
 			}
 			return []*Node{Sample(m, p, s.Named("sample"), n, x), m.Predict(p, m.Index().Sample(s.Named("z"), n), x)}
 		}, []uint64{8, 9})

@@ -134,7 +134,7 @@ func TestWithPriorCapabilities(t *testing.T) {
 			want.Additive)
 	}
 	if got.Parametric == nil || got.Linear == nil || got.Affine == nil {
-		t.Errorf("%+v of %+v", got, want)
+		t.Errorf("got capabilities %+v, want those of %+v", got, want)
 	}
 	net := base.MLP{Layers: []int{2, 1}}
 	particles := Model{Base: net, Hyper: Ensemble{Particles: 2, Params: 3}}

@@ -39,7 +39,7 @@ func TestNotebook(t *testing.T) {
 	out, code := result(t, run, "run", "--quick", testCheckout(t).path("notebooks", "00-start-here.ipynb"))
 	t.Log(out)
 	if code != 0 {
-		t.Errorf("exit status %d", code)
+		t.Errorf("exit status %d, want 0", code)
 	}
 }
 
@@ -59,7 +59,7 @@ func TestFirstCell(t *testing.T) {
 	before, _ := os.ReadFile(path)
 	folder := filepath.Join(t.TempDir(), "executed")
 	if out, code := result(t, run, "run", "--full", "--out", folder, path); code != 0 {
-		t.Fatalf("exit status %d\n%s", code, out)
+		t.Fatalf("exit status %d, want 0\n%s", code, out)
 	}
 	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 		t.Error("the notebook itself was changed")
@@ -147,7 +147,7 @@ func checkWidth(t *testing.T, where, text string) {
 		whole := formula || strings.Contains(line, "$$") || strings.HasPrefix(strings.TrimLeft(line, " "), "|") ||
 			strings.HasPrefix(line, "#")
 		if n := utf8.RuneCountInString(line); n > 120 && !whole {
-			t.Errorf("%s: %d columns: %s", where, n, line)
+			t.Errorf("%s: line of %d columns, want at most 120: %s", where, n, line)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func allNotebooks(t *testing.T) map[string][]byte {
 	repo := testCheckout(t)
 	paths, err := filepath.Glob(repo.path("notebooks", "*.ipynb"))
 	if err != nil || len(paths) == 0 {
-		t.Fatal("no notebooks", err)
+		t.Fatalf("the checkout has no notebooks: %v", err)
 	}
 	all := map[string][]byte{}
 	for _, path := range append(paths, repo.path("kernels", "project", "explore.ipynb.tmpl")) {
@@ -191,7 +191,7 @@ func TestNotebooksAreAsLabSavesThem(t *testing.T) {
 		in.UseNumber()
 		var whole any
 		if err := in.Decode(&whole); err != nil {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("cannot read %s: %v", path, err)
 			continue
 		}
 		var saved bytes.Buffer
@@ -269,7 +269,7 @@ func TestNotebookLinks(t *testing.T) {
 			}
 			for _, found := range links.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) {
 				if err := checkLink(filepath.Dir(path), strings.Join(found[1:], "")); err != nil {
-					t.Errorf("%s, cell %d: %v", path, i+1, err)
+					t.Errorf("%s, cell %d: wrong link: %v", path, i+1, err)
 				}
 			}
 		}
@@ -277,7 +277,7 @@ func TestNotebookLinks(t *testing.T) {
 	for link, ok := range map[string]bool{"../README.md": false, "results/../../README.md": false, "missing.md": false,
 		"/results": false, "results/README.md#the-table": true, "https://go.dev": true, "#top": true} {
 		if err := checkLink(testCheckout(t).path("notebooks"), link); (err == nil) != ok {
-			t.Errorf("%s: %v", link, err)
+			t.Errorf("link %s: got error %v", link, err)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestFilesOfTheFolderAreNoPartOfPython(t *testing.T) {
 			cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 		}
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%v: %v\n%s", cmd.Args, err, out)
+			t.Errorf("%v failed: %v\n%s", cmd.Args, err, out)
 		}
 	}
 	if names, err := os.ReadFile(ran); err == nil {

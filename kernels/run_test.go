@@ -81,7 +81,7 @@ func TestRunTakesAllNotebooksInOrder(t *testing.T) {
 	}
 	list, err := o.notebooks(dir, nil)
 	if err != nil || len(list) != 2 || filepath.Base(list[0]) != "01-a.ipynb" {
-		t.Errorf("notebooks: %v, %v", list, err)
+		t.Errorf("got notebooks %v, error %v, want 2", list, err)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestStepOnATerminal(t *testing.T) {
 func TestStepInALog(t *testing.T) {
 	text, err := shown(t, 0, collects, counter{"packages", 4, each("Collecting ")})
 	if err != nil || !regexp.MustCompile(`^installing it\ninstalling it: done in 0\.\d s\n$`).MatchString(text) {
-		t.Errorf("%q, error %v", text, err)
+		t.Errorf("got text %q, error %v, want one line at the beginning and one at the end", text, err)
 	}
 	text, err = shown(t, 0, "echo it is broken; exit 3", counter{})
 	if text != "installing it\n" || err == nil || err.Error() != "installing it: exit status 3\nit is broken" {

@@ -41,7 +41,7 @@ func TestEnsureBuildsOnceForSetOfPins(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(filepath.Join(s.dir(it), "whole")); err != nil {
-			t.Errorf("pins %q: %v", pins, err)
+			t.Errorf("pins %q: got error %v, want a complete folder", pins, err)
 		}
 	}
 	if built != 2 {
@@ -109,7 +109,7 @@ func TestConcurrentSetupsBuildOneAfterTheOther(t *testing.T) {
 	}
 	wg.Wait()
 	if n := built.Load(); n != 1 {
-		t.Errorf("built %d times", n)
+		t.Errorf("built %d times, want once", n)
 	}
 }
 
@@ -166,7 +166,7 @@ func TestCleanRemovesOnlyWhatSetupMade(t *testing.T) {
 		left = append(left, e.Name())
 	}
 	if got := strings.Join(left, " "); got != lockName+" nvidia pjrt results" {
-		t.Errorf("left: %s", got)
+		t.Errorf("files left: got %s", got)
 	}
 	if _, err := os.Stat(byHand); err != nil {
 		t.Error("a plugin that setup has not made was removed")

@@ -166,7 +166,7 @@ func TestBadInput(t *testing.T) {
 		"negative": a.Learn(context.Background(), -1),
 	} {
 		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: got error %v", name, err)
+			t.Errorf("%s: got error %v, want one that names the setting", name, err)
 		}
 	}
 	_, err := agent.New(agent.Config{Learner: learner.Learner{

@@ -152,14 +152,14 @@ func resumed(t *testing.T, c agent.Config, path string, log *memory, a *agent.Ag
 	for _, b := range []*agent.Agent{whole, rest, loaded} {
 		same(t, a.Whole(), b.Whole())
 		if !reflect.DeepEqual(a.Arms(), b.Arms()) {
-			t.Errorf("%+v, and %+v", a.Arms(), b.Arms())
+			t.Errorf("arms: %+v of the agent, %+v of the other one, want equal arms", a.Arms(), b.Arms())
 		}
 	}
 	r, q := rand.New(rand.NewPCG(5, 5)), rand.New(rand.NewPCG(5, 5))
 	for range 5 {
 		d, e := must.M1(whole.Decide(t.Context(), among(r, c))), must.M1(loaded.Decide(t.Context(), among(q, c)))
 		if !reflect.DeepEqual(d.Nameless(), e.Nameless()) {
-			t.Errorf("%+v and %+v", d, e)
+			t.Errorf("decisions: %+v by the agent, %+v by the other one, want equal decisions", d, e)
 		}
 	}
 	one := must.M1(agent.New(c))
@@ -241,7 +241,7 @@ func TestArmsRefused(t *testing.T) {
 	}
 	same(t, before, a.Whole())
 	if _, err := neural.AddArm(agent.None); !errors.Is(err, agent.ErrLearnAnew) {
-		t.Errorf("networks: %v", err)
+		t.Errorf("AddArm of an agent with networks: got error %v, want ErrLearnAnew", err)
 	}
 	must.M(neural.RemoveArm(1))
 	m := agent.Menu{Context: []float32{1, 2, 3, 4}}
@@ -250,7 +250,7 @@ func TestArmsRefused(t *testing.T) {
 	}
 	a.Close()
 	if _, err := a.AddArm(0); !errors.Is(err, agent.ErrClosed) {
-		t.Errorf("a closed agent: %v", err)
+		t.Errorf("AddArm of a closed agent: got error %v, want ErrClosed", err)
 	}
 	path := filepath.Join(t.TempDir(), "agent")
 	b := must.M1(agent.New(c))
@@ -266,7 +266,7 @@ func TestArmsRefused(t *testing.T) {
 		t.Errorf("the reader decides among %d arms", len(d.Probabilities))
 	}
 	if _, err := reader.AddArm(0); err == nil || !strings.Contains(err.Error(), "come from the file") {
-		t.Errorf("a reader: %v", err)
+		t.Errorf("AddArm of a reader: got error %v, want one that says that arms come from the file", err)
 	}
 }
 

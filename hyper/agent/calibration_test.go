@@ -129,7 +129,7 @@ func TestCalibrationOfProbabilities(t *testing.T) {
 	got := must.M1(s.Calibrate([][]float32{{0}, {0}, {0}, {0}}, []float32{1, 1, 1, 1}))
 	for _, u := range got.PIT {
 		if u < 0.3 {
-			t.Errorf("PIT %v of a 1", u)
+			t.Errorf("PIT of a reward of 1: got %v, want at least 0.3", u)
 		}
 	}
 	if !(got.Joint > got.ExpectedJoint) || !(got.Marginal < -0.4) {

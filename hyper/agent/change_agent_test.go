@@ -83,7 +83,7 @@ func TestChangeRestarts(t *testing.T) {
 func TestChangeIsChecked(t *testing.T) {
 	for _, run := range []float64{-1, 0.5, math.NaN(), math.Inf(1)} {
 		if _, err := agent.New(changing(1, 1, &agent.Change{Run: run})); err == nil || !strings.Contains(err.Error(), "Change.Run") {
-			t.Errorf("%v: %v", run, err)
+			t.Errorf("run %v: got error %v, want one about Change.Run", run, err)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func TestChangeOfProbabilities(t *testing.T) {
 		}
 		must.M(a.Told([]float32{1}, y))
 		if got := a.Alarms(); i < 200 && got.Count > 0 || i == 219 && got.Count != 1 {
-			t.Fatalf("datum %d: %+v", i+1, got)
+			t.Fatalf("datum %d: got alarms %+v, want none before the change and one after it", i+1, got)
 		}
 	}
 }
@@ -225,7 +225,7 @@ func TestForgettingHelps(t *testing.T) {
 				t.Logf("%s: regret %.3f a period, %.3f +- %.3f less than none; %d alarms", way, stat.Mean(regrets[way], nil), m,
 					within, alarms)
 				if way != "none" && m < within {
-					t.Errorf("%s saves %.3f a period, +- %.3f", way, m, within)
+					t.Errorf("%s: regret is %.3f a period smaller, +- %.3f, want an interval above 0", way, m, within)
 				}
 			}
 		})

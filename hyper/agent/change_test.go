@@ -138,7 +138,7 @@ func TestChangeDamaged(t *testing.T) {
 		good, _ = good.next(float64(i%3), 0.5)
 	}
 	if !good.valid() {
-		t.Errorf("%+v is refused", good)
+		t.Errorf("valid state %+v is refused", good)
 	}
 	for name, damage := range map[string]func(d *detector){
 		"wealth": func(d *detector) { d.Wealth[3] = -1 }, "scale": func(d *detector) { d.SquaredErrors = math.Inf(1) },
@@ -148,7 +148,7 @@ func TestChangeDamaged(t *testing.T) {
 	} {
 		d := good
 		if damage(&d); d.valid() {
-			t.Errorf("%s: %+v is taken", name, d)
+			t.Errorf("%s: damaged state %+v is accepted", name, d)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func responses(t *testing.T, a *agent.Agent) []int {
 	for _, d := range must.M1(a.Data()) {
 		for _, x := range d.X {
 			if len(d.X) == 2 && x != d.Y || len(d.X) == 1 && x != float32(int(d.Y)%3) {
-				t.Errorf("datum %v", d)
+				t.Errorf("datum %v: want an input that encodes the response", d)
 			}
 		}
 		ys = append(ys, int(d.Y))
@@ -71,7 +71,7 @@ func TestDataKept(t *testing.T) {
 				a := must.M1(agent.New(c))
 				teach(a, features, 0, 5)
 				if got := responses(t, a); !slices.Equal(got, upTo(0, 5)) {
-					t.Errorf("%s, %s: data %v", name, replay, got)
+					t.Errorf("%s, %s: got data %v, want 0 to 4", name, replay, got)
 				}
 				early, late := filepath.Join(t.TempDir(), "early"), filepath.Join(t.TempDir(), "late")
 				must.M(a.Save(early))
@@ -79,7 +79,8 @@ func TestDataKept(t *testing.T) {
 				must.M(a.Save(late))
 				got := responses(t, a)
 				if slices.Sort(got); a.Size() != 17 || len(got) != 7 || replay == agent.Window && !slices.Equal(got, upTo(10, 17)) {
-					t.Errorf("%s, %s: of %d data %v", name, replay, a.Size(), got)
+					t.Errorf("%s, %s: of %d data the agent keeps %v, want 7, of a window the last 7",
+						name, replay, a.Size(), got)
 				}
 
 				c.Learner.Train.Capacity = 12
@@ -119,7 +120,7 @@ func TestGrowth(t *testing.T) {
 		must.M(a.Learn(context.Background(), 3))
 	}
 	if got := responses(t, growing); !slices.Equal(got, upTo(0, 1100)) {
-		t.Errorf("%d data", len(got))
+		t.Errorf("got %d data, want 1100 in their order", len(got))
 	}
 	x, y := must.M1(growing.Sample(nil, 2)), must.M1(whole.Sample(nil, 2))
 	for i := range x {
@@ -138,7 +139,7 @@ func TestGrowth(t *testing.T) {
 	if _, err := agent.New(agent.Config{Learner: learner.Learner{
 		Belief: c.Learner.Belief,
 	}, Replay: 4}); err == nil || !strings.Contains(err.Error(), "Replay: unknown 4; choose growth, reservoir or window") {
-		t.Errorf("error %v", err)
+		t.Errorf("got error %v, want one that lists the choices of Replay", err)
 	}
 }
 

@@ -47,7 +47,7 @@ func TestOneAbsurdInput(t *testing.T) {
 				must.M(b.Save(before))
 				err := a.Told([]float32{absurd, 1}, 1)
 				if absurd == 1e20 && !errors.Is(err, agent.ErrNotFinite) {
-					t.Errorf("%s: error %v", name, err)
+					t.Errorf("%s: got error %v, want ErrNotFinite", name, err)
 				}
 				if err == nil { // the bound on gradients holds
 					continue
@@ -116,7 +116,7 @@ func TestActOnAbsurdInputs(t *testing.T) {
 	}, Features: 2, Backend: backend.Go}))
 	for _, x := range []float32{1e20, 1e38} {
 		if _, err := a.Act(context.Background(), [][]float32{{1, 0}, {x, -x}}); !errors.Is(err, agent.ErrNotFinite) {
-			t.Errorf("input %v: error %v", x, err)
+			t.Errorf("input %v: got error %v, want ErrNotFinite", x, err)
 		}
 	}
 }

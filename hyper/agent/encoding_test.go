@@ -69,7 +69,7 @@ func TestContextualOptions(t *testing.T) {
 		t.Errorf("%d cosines, a discount of %v", b.Waves, c.Learner.Train.Discount)
 	}
 	if b := (Config{Waves: 7}).Contextual(2, 3).Learner.Belief.(hyper.BayesianLinear); b.Waves != 7 {
-		t.Errorf("%d cosines", b.Waves)
+		t.Errorf("got %d cosines, want 7", b.Waves)
 	}
 	a := must.M1(New(c))
 	_, err := a.Act(t.Context(), nil)
@@ -109,7 +109,7 @@ func TestEncodings(t *testing.T) {
 			Menu{Context: []float32{2, 3}}},
 	} {
 		if err := errors.Join(c.Validate(), c.check(c.Menu)); err != nil {
-			t.Errorf("%s: %v", want, err)
+			t.Errorf("inputs %s: got error %v, want none", want, err)
 			continue
 		}
 		x := newEncoder(&c.Encoding).inputs(c.Menu, true)
@@ -212,7 +212,7 @@ func TestSomeOfTheArms(t *testing.T) {
 	a := must.M1(New(Config{Backend: backend.Go, Floor: -1}.Arms(3)))
 	if _, err := a.Decide(t.Context(), Menu{Arms: []int{2, 0}}); err == nil ||
 		!strings.Contains(err.Error(), "[][]float32{{2}, {0}}") {
-		t.Errorf("Menu.Arms: %v", err)
+		t.Errorf("Menu.Arms: got error %v, want one that shows the actions to pass", err)
 	}
 	for range 20 {
 		must.M(a.Told([]float32{2}, 1))
@@ -220,7 +220,7 @@ func TestSomeOfTheArms(t *testing.T) {
 	}
 	d := must.M1(a.Act(t.Context(), [][]float32{{2}, {0}}))
 	if d.Action != 0 || len(d.Probabilities) != 2 { // the place of arm 2
-		t.Errorf("%+v", d)
+		t.Errorf("got decision %+v, want action 0 with 2 probabilities", d)
 	}
 }
 

@@ -83,12 +83,12 @@ func TestExplain(t *testing.T) {
 	}
 	all := must.M1(linear.Explain(t.Context(), Menu{Actions: [][]float32{{2, 1}, {0, -1}}}, 256))
 	if e := all[0].Action; len(e) != 2 || math.Abs(e[0].Mean-4) > 0.3 || math.Abs(e[1].Mean+1) > 0.3 {
-		t.Errorf("%v", e)
+		t.Errorf("effects on action 0: got %v, want about 4 and -1", e)
 	}
 	if e := all[1].Action; len(e) != 1 || e[0].Number != 1 || math.Abs(e[0].Mean-1) > 0.3 {
-		t.Errorf("%v", e)
+		t.Errorf("effects on action 1: got %v, want about 1 of number 1", e)
 	}
 	if all := must.M1(must.M1(Arms(3)).Explain(t.Context(), Menu{}, 16)); len(all) != 3 || all[0].SD <= 0 {
-		t.Errorf("%v", all)
+		t.Errorf("explanations of 3 arms: got %v, want 3 with a positive standard deviation", all)
 	}
 }

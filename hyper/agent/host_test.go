@@ -126,7 +126,7 @@ func TestDecisionsOnHost(t *testing.T) {
 					number := a.decisions.Add(1) - 1
 					d, ok, err := a.decideOnHost(belief, x, number)
 					if err != nil || !ok {
-						t.Fatalf("%s: %v, %v", name, ok, err)
+						t.Fatalf("%s: decision in plain Go: got %v, error %v, want one without an error", name, ok, err)
 					}
 					want := must.M1(a.decide(belief, x, padded(len(x)), number))
 					belief.drop()
@@ -205,7 +205,7 @@ func TestHostRefuses(t *testing.T) {
 	for _, n := range []int{700, 800} { // of three blocks: a third of them, and 256 of one at most
 		d := must.M1(b.Act(t.Context(), inputsFor(r, "bayesian, numbered", b.config, n)))
 		if len(d.Probabilities) != n {
-			t.Errorf("%d probabilities of %d", len(d.Probabilities), n)
+			t.Errorf("got %d probabilities, want %d", len(d.Probabilities), n)
 		}
 	}
 	if len(b.programs.all) != 1 {

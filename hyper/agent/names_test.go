@@ -87,12 +87,12 @@ func TestWrongNames(t *testing.T) {
 		_, err := n.Numbers(map[string]any{"age": v})
 		if !errors.Is(err, ErrNotFinite) || !strings.Contains(err.Error(), `feature "age" is too large, or not finite`) ||
 			!strings.HasSuffix(err.Error(), "got "+want) {
-			t.Errorf("%v: %v", v, err)
+			t.Errorf("number %v: got error %v, want ErrNotFinite with the name of the feature", v, err)
 		}
 	}
 	for _, n := range []Names{{Known: []string{""}}, {Known: []string{"a", "a"}}, {Buckets: -1}} {
 		if n.Validate() == nil {
-			t.Errorf("%+v is taken", n)
+			t.Errorf("invalid names %+v are accepted", n)
 		}
 	}
 }

@@ -135,7 +135,7 @@ func TestFewProgramsAreKept(t *testing.T) {
 	}
 	for _, p := range a.programs.all {
 		if p.users != 1 {
-			t.Errorf("%+v has %d users", p.shape, p.users)
+			t.Errorf("shape %+v: got %d users, want 1", p.shape, p.users)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestWarmup(t *testing.T) {
 		must.M(warm.Warmup(3, 5))
 		before := built
 		if warm.Size() != 0 || len(must.M1(warm.Data())) != 0 {
-			t.Errorf("%d data", warm.Size())
+			t.Errorf("got %d data, want 0", warm.Size())
 		}
 		for i := range 3 {
 			for _, n := range []int{3, 5, 6} {

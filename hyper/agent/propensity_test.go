@@ -92,7 +92,7 @@ func TestFloor(t *testing.T) {
 		if _, err := agent.New(agent.Config{Learner: learner.Learner{
 			Belief: believing(0, 1),
 		}, Floor: bad}); err == nil || !strings.Contains(err.Error(), "Floor") {
-			t.Errorf("floor %v: error %v", bad, err)
+			t.Errorf("floor %v: got error %v, want one about Floor", bad, err)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func TestReader(t *testing.T) {
 			r, twin, other := reads(5), reads(5), reads(6)
 			must.M(r.Warmup(3))
 			if r.Size() != 4 {
-				t.Errorf("%d data", r.Size())
+				t.Errorf("got %d data, want 4", r.Size())
 			}
 			var own, same, others []int
 			for range 40 {
@@ -74,7 +74,7 @@ func TestReader(t *testing.T) {
 				input = x[0]
 			}
 			if err := r.Add(input, 1); !errors.Is(err, agent.ErrClosed) {
-				t.Errorf("a reader learns: %v", err)
+				t.Errorf("Add by a reader: got error %v, want ErrClosed", err)
 			}
 			learn(100)
 			must.M(a.Save(file))

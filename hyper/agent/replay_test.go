@@ -73,7 +73,7 @@ func TestReservoirOfConditionedBelief(t *testing.T) {
 		roots[capacity] = must.M1(tensors.CopyFlatData[float64](root))
 		c.Replay = Window
 		if _, err := New(c); err == nil || !strings.Contains(err.Error(), "Replay window") {
-			t.Errorf("a window: %v", err)
+			t.Errorf("Replay window: got error %v, want one about it", err)
 		}
 	}
 	for i, v := range roots[3] {
@@ -95,16 +95,16 @@ func TestPlaces(t *testing.T) {
 		rows[row], d = i, next
 	}
 	if want := (contents{Seen: 11, Kept: 3, Rows: 3, Oldest: 2}); d != want || !slices.Equal(rows, []int{9, 10, 8}) || window.inLoss(d) != 3 {
-		t.Errorf("window: %+v, data %v, |D| %d", d, rows, window.inLoss(d))
+		t.Errorf("window: got %+v, rows %v, |D| %d", d, rows, window.inLoss(d))
 	}
 	reservoir := Config{Learner: learner.Learner{Train: window.Learner.Train}, Replay: Reservoir}
 	if n := reservoir.inLoss(contents{Seen: 11, Kept: 3, Rows: 3}); n != 11 {
-		t.Errorf("reservoir: |D| %d", n)
+		t.Errorf("reservoir: got |D| = %d, want 11", n)
 	}
 	sums := Config{Learner: learner.Learner{Train: train.Config{Integrate: train.FullData}}, Replay: Window}
 	if row, next := sums.place(contents{Seen: 11}); row != 0 || next != (contents{Seen: 12}) || sums.inLoss(next) != 12 ||
 		sums.room(next) != 0 {
-		t.Errorf("sums: row %d, %+v", row, next)
+		t.Errorf("sums: got row %d, contents %+v, want row 0 and 12 data", row, next)
 	}
 }
 

@@ -109,7 +109,7 @@ func TestLoadComparesConfigurations(t *testing.T) {
 		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s: error %v, want %s", name, err, c.want)
 		case c.want == "" && b.Size() != 1:
-			t.Errorf("%s: %d data", name, b.Size())
+			t.Errorf("%s: got %d data, want 1", name, b.Size())
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestBadFiles(t *testing.T) {
 	}
 	if _, err := agent.Load(c, dir); !errors.Is(err, agent.ErrDamaged) ||
 		!strings.HasSuffix(err.Error(), "it is a folder") {
-		t.Errorf("a folder: error %v", err)
+		t.Errorf("Load of a folder: got error %v, want ErrDamaged that says that it is a folder", err)
 	}
 	if _, err := agent.Load(c, filepath.Join(dir, "none")); !os.IsNotExist(errCause(err)) {
 		t.Errorf("no file: error %v", err)
@@ -192,7 +192,7 @@ func TestSaveFails(t *testing.T) {
 	must.M(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
 	for _, path := range []string{dir, filepath.Join(dir, "file", "agent"), ""} {
 		if err := a.Save(path); err == nil || !strings.HasPrefix(err.Error(), "saving "+path+": ") {
-			t.Errorf("%q: %v", path, err)
+			t.Errorf("Save to %q: got error %v, want one that names the path", path, err)
 		}
 	}
 }

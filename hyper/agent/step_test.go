@@ -78,7 +78,8 @@ func TestUnstableStepsAreRefused(t *testing.T) {
 			}, Backend: backend.Go})
 			if step > c.limit {
 				if err == nil || !strings.Contains(err.Error(), c.named) || !strings.Contains(err.Error(), "train.Exact") {
-					t.Errorf("%s, a step of %v: %v", c.Integrate, step, err)
+					t.Errorf("%s, a step size of %v: got error %v, want one that names it and train.Exact",
+						c.Integrate, step, err)
 				}
 				continue
 			}

@@ -45,17 +45,17 @@ func TestWriteAndRead(t *testing.T) {
 	b := must.M1(Read(c, bytes.NewReader(written)))
 	x := must.M1(a.Inputs(m))
 	if b.Size() != 20 || !reflect.DeepEqual(must.M1(a.Sample(x, 5)), must.M1(b.Sample(x, 5))) {
-		t.Errorf("%v", b)
+		t.Errorf("agent that was read: got %v, want 20 data and the same samples", b)
 	}
 	changed := bytes.Clone(written)
 	changed[len(changed)/2] ^= 1
 	for _, bad := range [][]byte{nil, written[:len(written)/2], changed} {
 		if _, err := Read(c, bytes.NewReader(bad)); !errors.Is(err, ErrDamaged) {
-			t.Errorf("%d bytes: %v", len(bad), err)
+			t.Errorf("%d bytes: got error %v, want ErrDamaged", len(bad), err)
 		}
 	}
 	if _, err := Read(Config{}.Contextual(3, 2), bytes.NewReader(written)); !errors.Is(err, ErrOther) {
-		t.Errorf("another configuration: %v", err)
+		t.Errorf("another configuration: got error %v, want ErrOther", err)
 	}
 	failing := errors.New("no more")
 	if _, err := Read(c, io.MultiReader(bytes.NewReader(written[:50]), failed{failing})); !errors.Is(err, failing) {

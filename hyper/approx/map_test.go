@@ -177,6 +177,6 @@ func TestMeasureFromASampler(t *testing.T) {
 func TestEnergyTest(t *testing.T) {
 	d, p := EnergyTest(source(1, "energy"), [][]float64{{0}, {0}}, [][]float64{{3}, {3}}, 2000)
 	if math.Abs(d-6) > 1e-12 || math.Abs(p-1.0/3) > 0.05 { // 2*3 - 0 - 0; 2 of the 6 ways to split have this distance
-		t.Errorf("distance %v, p %v", d, p)
+		t.Errorf("got distance %v and p-value %v, want 6 and 1/3", d, p)
 	}
 }

@@ -38,7 +38,7 @@ func TestNetworksComposeAndCap(t *testing.T) {
 	relu := Network{Layers: []Layer{identity(2), {W: [][]float64{{1, 1}}, B: []float64{-2}}}}
 	both, f := halve.then(relu), make([]float64, 1)
 	if both.Hidden() != 1 || both.Size() != 2*3+3 || !slices.Equal(both.Widths(), []int{2, 2, 1}) {
-		t.Errorf("widths %v, size %d", both.Widths(), both.Size())
+		t.Errorf("got widths %v and size %d, want [2 2 1] and 9", both.Widths(), both.Size())
 	}
 	for _, z := range [][]float64{{4, 2}, {4, -2}, {-8, 1}, {20, 0}} {
 		both.At(z, f)
@@ -64,7 +64,7 @@ func TestMaximaIsTheMaximum(t *testing.T) {
 		net, f := b.network(top), make([]float64, 1)
 		for _, z := range draws(Gaussian, source(1, "max"), 100, n) {
 			if net.At(z, f); math.Abs(f[0]-floats.Max(z)) > 1e-12 {
-				t.Fatalf("maximum of %v: %v", z, f[0])
+				t.Fatalf("maximum of %v: got %v", z, f[0])
 			}
 		}
 	}

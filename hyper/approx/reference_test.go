@@ -42,12 +42,12 @@ func TestDrawsHaveTheReferencesMoments(t *testing.T) {
 			variance := sum2/n/k - mean*mean
 			if math.Abs(mean-want[0]) > 0.02 || math.Abs(variance/want[1]-1) > 0.02 {
 				// 4 standard errors of 60,000 draws
-				t.Errorf("%s %s: mean %.4f, variance %.4f", r, name, mean, variance)
+				t.Errorf("%s, %s: got mean %.4f and variance %.4f", r, name, mean, variance)
 			}
 		}
 		mean, second := r.Index(k).Moments().Mean, r.Index(k).Moments().Second
 		if math.Abs(mean-want[0]) > 1e-12 || math.Abs(second-mean*mean-want[1]) > 1e-12 {
-			t.Errorf("%s: moments %v, %v", r, mean, second)
+			t.Errorf("%s: got moments %v and %v", r, mean, second)
 		}
 	}
 }

@@ -163,7 +163,7 @@ func TestBoxHasItsProbability(t *testing.T) {
 			}
 		}
 		if p := float64(inside) / n; math.Abs(p-0.95) > 0.007 { // 1 - delta/4; 4 standard errors
-			t.Errorf("K = %d: probability %.4f", k, p)
+			t.Errorf("K = %d: got probability %.4f, want 0.95", k, p)
 		}
 	}
 	if b := (Box{Eta: 1, Ramp: 0.5}); b.At([]float64{1.25, 0}) != 0.5 || b.At([]float64{-1.25, 1.25}) != 0 ||

@@ -131,10 +131,10 @@ func TestSecondProcessCompilesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "compiled")
 	first, second := mustProcess(t, dir), mustProcess(t, dir)
 	if want := (backend.Compiling{Compiled: programs}); first.Counts != want || first.Why != "" {
-		t.Errorf("first %+v, %s", first.Counts, first.Why)
+		t.Errorf("first process: got %+v, %s, want all programs compiled", first.Counts, first.Why)
 	}
 	if want := (backend.Compiling{Loaded: programs}); second.Counts != want || second.Why != "" {
-		t.Errorf("second %+v, %s", second.Counts, second.Why)
+		t.Errorf("second process: got %+v, %s, want all programs loaded", second.Counts, second.Why)
 	}
 	if !reflect.DeepEqual(first.Memory, second.Memory) {
 		t.Errorf("memory %v, and %v of the same programs from the cache", first.Memory, second.Memory)
@@ -162,7 +162,7 @@ func TestTenProcessesAtOnceCompileEachProgramOnce(t *testing.T) {
 	for i, r := range reports {
 		compiled, loaded = compiled+r.Counts.Compiled, loaded+r.Counts.Loaded
 		if !reflect.DeepEqual(r.Results, wants()) || r.Counts.Replaced > 0 {
-			t.Errorf("process %d: %v, %+v", i, r.Results, r.Counts)
+			t.Errorf("process %d: got results %v, counts %+v", i, r.Results, r.Counts)
 		}
 	}
 	if compiled != programs || loaded != 9*programs {
@@ -173,7 +173,7 @@ func TestTenProcessesAtOnceCompileEachProgramOnce(t *testing.T) {
 func TestWithoutACacheProgramsAreCompiled(t *testing.T) {
 	needXLA(t)
 	if r := mustProcess(t, "off"); !strings.Contains(r.Why, "off") {
-		t.Errorf("off: %+v", r)
+		t.Errorf("HYPER_COMPILE_CACHE=off: got %+v, want off as the reason", r)
 	}
 	foreign := filepath.Join(t.TempDir(), "compiled")
 	if err := os.Mkdir(foreign, 0o755); err != nil {
@@ -218,11 +218,11 @@ func TestPluginThatCannotSerialiseCompiles(t *testing.T) {
 	build := exec.Command(compiler, "-shared", "-fPIC", fmt.Sprintf("-DREAL=%q", backend.PluginPath("cpu")), "-o",
 		filepath.Join(dir, backend.PluginFile("cpu")), source, "-ldl")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("cannot build the plugin: %v\n%s", err, out)
 	}
 	r := mustProcess(t, filepath.Join(dir, "compiled"), "PJRT_PLUGIN_LIBRARY_PATH="+dir)
 	if !strings.Contains(r.Why, "cannot serialise") {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v, want a reason about serialisation", r)
 	}
 }
 

@@ -72,7 +72,7 @@ func TestGaussianMoments(t *testing.T) {
 			"noise of two periods": {product, 1}} {
 			mean, variance := meanAndVariance(c.v)
 			if math.Abs(mean) > 5*math.Sqrt(c.variance/runs) {
-				t.Errorf("%s: %s has mean %.4f", name, what, mean)
+				t.Errorf("%s: %s has mean %.4f, want 0", name, what, mean)
 			}
 			// The variance of a product of two independent normal numbers has a kurtosis of 9: standard error
 			// sqrt(8/n).
@@ -158,7 +158,7 @@ func TestLeastRegret(t *testing.T) {
 		{2, 1e6, 1, 2 / math.Sqrt(math.Pi)}, // each arm once: 2 E[max]
 	} {
 		if got := (&Gaussian{Arms: c.arms, PriorVariance: c.variance}).LeastRegret(c.periods); math.Abs(got-c.want) > 1e-3 {
-			t.Errorf("%+v: %v", c, got)
+			t.Errorf("least regret of %+v: got %v", c, got)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestLinearActions(t *testing.T) {
 			for _, v := range x {
 				sum, square = sum+float64(v), square+float64(v)*float64(v)
 				if math.Abs(float64(v)) > c.largest+1e-6 {
-					t.Fatalf("%s: a component of %v", set, v)
+					t.Fatalf("%s: got a component of %v, which is too large", set, v)
 				}
 			}
 			n := float64(len(x))

@@ -37,7 +37,7 @@ func TestOneSparseSublists(t *testing.T) {
 		for i := 1; i < len(sublists); i++ {
 			// Lists of one level have lengths that differ by at most one.
 			if a, b := sublists[i-1], sublists[i]; b[1]-b[0] > a[1]-a[0]+1 {
-				t.Errorf("N = %d: %v goes before %v", n, a, b)
+				t.Errorf("N = %d: sublist %v comes before the longer %v", n, a, b)
 			}
 		}
 		compare := func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }
@@ -47,7 +47,7 @@ func TestOneSparseSublists(t *testing.T) {
 		}
 		actions := b.Actions()
 		if len(actions) != 2*n-2 {
-			t.Fatalf("N = %d: %d actions", n, len(actions))
+			t.Fatalf("N = %d: got %d actions, want 2N - 2", n, len(actions))
 		}
 		for i, x := range actions {
 			from, to, value := i, i+1, float32(1)

@@ -66,7 +66,7 @@ func TestShuffled(t *testing.T) {
 				mistakes += h.all[period][1] // of the first class
 			}
 			if mistakes != 3 { // the ids 1, 3 and 5
-				t.Errorf("run %d: %v mistakes", run, mistakes)
+				t.Errorf("run %d: got %v mistakes, want 3", run, mistakes)
 			}
 			orders[name] += fmt.Sprint(order)
 		}
@@ -76,7 +76,7 @@ func TestShuffled(t *testing.T) {
 	})
 	for _, order := range orders {
 		if other := orders[backendOf(orders)]; order != other {
-			t.Errorf("orders %s and %s", order, other)
+			t.Errorf("orders of the rows: %s and %s, want equal orders", order, other)
 		}
 	}
 }
@@ -182,7 +182,7 @@ func TestIntercept(t *testing.T) {
 		for period, x := range watch(t, "go", with, []uint64{1}, nil, 4)[0].inputs {
 			if width := len(own.inputs[period]) / 9; !slices.Equal(x[:width+1],
 				append(slices.Clone(own.inputs[period][:width]), 1)) {
-				t.Errorf("%s: inputs %v, without %v", how, x, own.inputs[period])
+				t.Errorf("%s: got inputs %v, and %v without the intercept", how, x, own.inputs[period])
 			}
 		}
 	}

@@ -91,10 +91,10 @@ func TestTableClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := w.Problem(); p.Actions != 3 || p.Features != 3 || !p.Moves {
-		t.Errorf("%+v", p)
+		t.Errorf("got problem %+v, want 3 actions and 3 features", p)
 	}
 	if got := fmt.Sprint(w.read.class.Value()); got != "[[2] [1] [0]]" {
-		t.Errorf("classes %s", got)
+		t.Errorf("got classes %s, want [[2] [1] [0]]", got)
 	}
 	w.Target = "x"
 	if p := w.Problem(); fmt.Sprint(p.Actions, w.read.class.Value()) != "3 [[0] [1] [2]]" {
@@ -111,10 +111,10 @@ func TestTableOfData(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p := w.Problem(); p.Actions != want[0] || p.Features != want[1] {
-			t.Errorf("%s: %+v", name, p)
+			t.Errorf("data set %s: got problem %+v", name, p)
 		}
 		if source, sum := w.Source(); source != name || len(sum) != 64 {
-			t.Errorf("%s: source %q, %q", name, source, sum)
+			t.Errorf("%s: got source %q with digest %q", name, source, sum)
 		}
 	}
 	help, _ := reflect.TypeFor[Table]().FieldByName("Data")

@@ -288,7 +288,7 @@ func conforms(t *testing.T, fresh func() World) {
 		}
 		if other := watch(t, backend.Go, w, seeds[:1], nil, periods); reflect.DeepEqual(other[0].reward, batch[0].reward) &&
 			reflect.DeepEqual(other[0].regret, batch[0].regret) {
-			t.Errorf("%s changes nothing", number)
+			t.Errorf("number %s has no effect on rewards and regrets", number)
 		}
 	}
 }

@@ -215,7 +215,7 @@ func FuzzMinimumRatio(f *testing.F) {
 			t.Fatal(err)
 		}
 		if err := checkMinimum(pi[0], r[:], v[:]); err != nil {
-			t.Errorf("r %v, v %v: %v", r, v, err)
+			t.Errorf("regrets %v, variances %v: %v", r, v, err)
 		}
 	})
 }
@@ -407,7 +407,7 @@ func TestGroupSums(t *testing.T) {
 			t.Fatal(err)
 		}
 		if off := tensors.ToScalar[float32](off); !(off < 1e-5) {
-			t.Errorf("off by %v", off)
+			t.Errorf("sums are off by %v, want less than 1e-5", off)
 		}
 	})
 }

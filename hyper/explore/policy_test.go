@@ -68,7 +68,7 @@ func TestActionsHaveTheirProbabilities(t *testing.T) {
 				sum := 0.0
 				for x, q := range pi {
 					if !(q >= 0) {
-						t.Fatalf("%s: probabilities %v", name, pi)
+						t.Fatalf("%s: got probabilities %v, want none below 0", name, pi)
 					}
 					sum, mean[x] = sum+float64(q), mean[x]+float64(q)
 				}
@@ -88,7 +88,7 @@ func TestActionsHaveTheirProbabilities(t *testing.T) {
 			}
 			freedom := float64(max(support-1, 1))
 			if p := (distuv.ChiSquared{K: freedom}).Survival(chi); p < 1e-6 {
-				t.Errorf("%s, %s: actions %v, expected %.1f: p = %.1g", name, which, count, mean, p)
+				t.Errorf("%s, %s: got actions %v, want about %.1f: p = %.1g", name, which, count, mean, p)
 			}
 			certain := name == "ucb" || name == "greedy"
 			if which == "shuffled" && certain != (support == 1) {
@@ -182,11 +182,11 @@ func TestValuesThatAreNotFinite(t *testing.T) {
 			}
 			probabilities, action, err := anneal(on, p, values, 20, rates)
 			if err != nil {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatalf("%s: got error %v, want none", name, err)
 			}
 			for i, x := range action {
 				if x < 0 || x >= actions {
-					t.Errorf("%s, values %v: action %d", name, values[i], x)
+					t.Errorf("%s, values %v: got action %d, which does not exist", name, values[i], x)
 				}
 			}
 			alone, first, err := anneal(backend.Go, p, values[:1], 20, rates[:1])

@@ -86,7 +86,7 @@ func TestSquareCBNumbers(t *testing.T) {
 	}
 	for _, p := range []SquareCB{{N: -1}, {Gamma: -1}, {Gamma: math.NaN()}, {Gamma: math.Inf(1)}} {
 		if Validate(p) == nil {
-			t.Errorf("%+v passes", p)
+			t.Errorf("invalid policy %+v is accepted", p)
 		}
 	}
 	probabilities, _ := among(t, backend.Go, SquareCB{Gamma: 8}, [][][]float32{{{1, 2, 2, 1.5}}}, nil)

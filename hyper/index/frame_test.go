@@ -231,7 +231,7 @@ func TestSliceAndSplit(t *testing.T) {
 		split := every.Split(3)
 		if split.Len() != 2 || !split.Every || v.Split(2).Len() != 2 || v.Slice(1, 4).Len() != 3 ||
 			id.Slice(1, 2).Len() != 1 {
-			t.Error("wrong lengths")
+			t.Error("Split and Slice: got wrong numbers of indices")
 		}
 		if whole := every.Slice(0, 1); whole.Every {
 			t.Error("a part of every index says that it is every index")

@@ -93,7 +93,7 @@ func TestLengths(t *testing.T) {
 					norm, largest = norm+float64(x)*float64(x), max(largest, float64(x))
 				}
 				if math.Abs(norm-1) > 1e-5 || k == 1 && largest != 1 {
-					t.Fatalf("output %d: vector %v", k, v[at:at+5])
+					t.Fatalf("output %d: got vector %v, want length 1", k, v[at:at+5])
 				}
 			}
 		}
@@ -119,7 +119,7 @@ func TestPerturbationsAreStandardNormal(t *testing.T) {
 				return []*graph.Node{law.Dot(a, z, x)}
 			}, []uint64{6})[0]
 			if len(out) != n {
-				t.Fatalf("%v: %d numbers", law, len(out))
+				t.Fatalf("%v: got %d numbers, want one for each draw", law, len(out))
 			}
 			for k, want := range map[int]float64{1: 0, 2: 1, 4: 3} {
 				m := 0.0
@@ -174,7 +174,7 @@ func TestOneHotAll(t *testing.T) {
 		out := eval(t, name, func(in []*graph.Node) []*graph.Node {
 			all := OneHot{3}.All(in[0].Graph(), 2)
 			if all.Len() != 3 || !all.Every {
-				t.Errorf("%d indices, every %v", all.Len(), all.Every)
+				t.Errorf("all particles: got %d indices, Every %v, want 3 and true", all.Len(), all.Every)
 			}
 			return []*graph.Node{all.Dense()}
 		}, float32(0))[0]

@@ -94,7 +94,7 @@ func TestDefaults(t *testing.T) {
 		}
 		l.Train.Capacity = 10
 		if err := l.Validate(); err != nil {
-			t.Errorf("%s: %v", c.name, err)
+			t.Errorf("%s: got error %v, want none", c.name, err)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func TestDefaultStepIsStable(t *testing.T) {
 	}
 	l.FreeSteps = true
 	if err := l.Validate(); err != nil {
-		t.Errorf("free steps: %v", err)
+		t.Errorf("free steps: got error %v, want none", err)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestDefaultNumbers(t *testing.T) {
 		Clip: 0.8, KL: -2, Policy: explore.IDS{N: 7},
 	}
 	if l := given.WithDefaults(); !reflect.DeepEqual(l, given) {
-		t.Errorf("given %+v became %+v", given, l)
+		t.Errorf("WithDefaults changed %+v to %+v, want no change", given, l)
 	}
 }
 
@@ -208,7 +208,7 @@ func TestUnperturbedHasNoPerturbation(t *testing.T) {
 	}
 	l.Perturbation = 0.5
 	if err := l.WithDefaults().Validate(); err == nil || !strings.Contains(err.Error(), "Perturbation is 0.5, but") {
-		t.Errorf("error %v", err)
+		t.Errorf("got error %v, want one about Perturbation", err)
 	}
 }
 
@@ -369,7 +369,7 @@ func TestStepSizeOfAdam(t *testing.T) {
 				}
 			}
 			if sampled := c.Integrate == train.Sampled; sampled && (moved < 1 || moved > 3) || !sampled && moved != 30 {
-				t.Errorf("%s: %d particles moved", c.Integrate, moved)
+				t.Errorf("%s: %d particles moved, want 1 to 3 if sampled and all otherwise", c.Integrate, moved)
 			}
 		}
 	}

@@ -53,10 +53,10 @@ func TestAnswers(t *testing.T) {
 	t.Chdir("../../notebooks")
 	if all := Answers(); strings.Count(all, "\n* **") != len(paper.Sentences)-1 || !strings.Contains(all,
 		"* **7. The network of the theorem exists, and can be built: holds.** “linear hypermodels can represent") {
-		t.Errorf("got\n%s", all)
+		t.Errorf("Answers(): got\n%s, want all sentences", all)
 	}
 	if one := Answers(6); strings.Count(one, "* **") != 1 || !strings.Contains(one, "Thompson sampling: does not hold.** “") {
-		t.Errorf("got\n%s", one)
+		t.Errorf("Answers(6): got\n%s, want sentence 6", one)
 	}
 	if rows := Evidence(8); strings.Count(rows, "\n| ") != 9 {
 		t.Errorf("eight comparisons of appendix B:\n%s", rows)

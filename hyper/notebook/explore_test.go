@@ -37,7 +37,7 @@ func TestExplorePictures(t *testing.T) {
 	must.M1(png.Decode(bytes.NewReader(first)))
 	for _, set := range []map[string]string{{"index-dim": "2"}, {"period": "3"}, {"seed": "8"}, {"noise-variance": "4"}} {
 		if bytes.Equal(first, of(set)) {
-			t.Errorf("%v changes nothing", set)
+			t.Errorf("setting %v has no effect on the figure", set)
 		}
 	}
 	if !bytes.Equal(first, of(map[string]string{"period": "30", "seed": "7", "index-dim": "10"})) {
@@ -46,7 +46,7 @@ func TestExplorePictures(t *testing.T) {
 	for set, want := range map[string]string{"index-dim": "index-dim must be", "seed": "seed", "period": "period"} {
 		_, err := e.picture(context.Background(), map[string]string{set: "-1"}, panelsOf)
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s=-1: %v", set, err)
+			t.Errorf("%s=-1: got error %v, want one that names the key", set, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -65,7 +65,7 @@ func TestExploreCompilesOnce(t *testing.T) {
 		must.M1(e.picture(context.Background(), map[string]string{"step-size": step}, panelsOf))
 	}
 	if n := lab.Compilations() - before; n != 0 {
-		t.Errorf("%d compilations", n)
+		t.Errorf("got %d compilations, want none", n)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestExploreCompilesAhead(t *testing.T) {
 		must.M1(e.picture(t.Context(), map[string]string{"index-dim": dim}, panelsOf))
 	}
 	if n := lab.Compilations() - before; n != 0 {
-		t.Errorf("%d compilations", n)
+		t.Errorf("got %d compilations, want none", n)
 	}
 	for dim := range mostLookers {
 		e.lookers.of(must.M1(e.specWith(map[string]string{"index-dim": strconv.Itoa(20 + dim)})))
@@ -222,7 +222,7 @@ func TestKnobs(t *testing.T) {
 	k := ticked.knobs[0]
 	off, on := must.M1(k.read([]byte("false"))), must.M1(k.read([]byte("true")))
 	if k.name != "Checkbox" || k.fields["value"] != true || off != "no" || on != "yes" || k.near("yes")[0] != "no" {
-		t.Errorf("%+v: %s, %s", k, off, on)
+		t.Errorf("check box: got %+v, states %s and %s", k, off, on)
 	}
 	for _, text := range []string{off, on, k.near("no")[0]} {
 		if _, err := ticked.specWith(map[string]string{"additive-prior": text}); err != nil {
@@ -233,7 +233,7 @@ func TestKnobs(t *testing.T) {
 		"index-dims": "did you mean", "index-dim=0,3": "index-dim", "particles": "no agent here has a key",
 	} {
 		if _, err := newExplorer(spec, []string{key}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", key, err)
+			t.Errorf("%s: got error %v, want one that says why", key, err)
 		}
 	}
 	if _, err := newExplorer(spec, []string{"seed", "seed"}); err == nil {

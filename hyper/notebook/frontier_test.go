@@ -71,7 +71,7 @@ func TestFrontier(t *testing.T) {
 func TestFrontierTable(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if times := Lines[paper.FrontierTime]("seconds"); times != nil {
-		t.Errorf("without a file: %v", times)
+		t.Errorf("times without a file: got %v, want none", times)
 	}
 	must.M(os.Mkdir("results", 0o700))
 	must.M(os.WriteFile("results/seconds.json", []byte(`{"agent":"ensemble","bar":"0.01 sqrt(K)","setting":["arms=10","integrate=sampled","particles=30"],"microseconds":12.34,"microseconds_ratio":1.5}

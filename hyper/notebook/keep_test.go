@@ -44,14 +44,14 @@ func TestKeep(t *testing.T) {
 	}
 	e, path, ok := dir.Find("rows")
 	if !ok || e.Type != "[]lab.Row" || e.Bytes == 0 || time.Since(e.Made) > time.Minute {
-		t.Errorf("%+v, %v", e, ok)
+		t.Errorf("kept entry: got %+v, %v, want the rows", e, ok)
 	}
 	must.M(os.WriteFile(path, []byte("no gob"), 0o600))
 	if get("a", 2); times != 4 {
 		t.Error("a damaged file was taken for a value")
 	}
 	if all := must.M1(dir.All()); len(all) != 1 || all[0].Name != "rows" {
-		t.Errorf("kept: %+v", all)
+		t.Errorf("kept entries: got %+v, want one named rows", all)
 	}
 	must.M(dir.Remove("rows"))
 	if get("a", 2); times != 5 {
@@ -84,7 +84,7 @@ func TestKeepTensor(t *testing.T) {
 			return tensors.FromFlatDataAndDimensions([]float32{1, 2, 3}, 3), nil
 		}))
 		if got := must.M1(tensors.CopyFlatData[float32](x)); !slices.Equal(got, []float32{1, 2, 3}) || times != 1 {
-			t.Errorf("%v, computed %d times", got, times)
+			t.Errorf("got %v, computed %d times, want [1 2 3] and once", got, times)
 		}
 	}
 }
@@ -177,7 +177,7 @@ func TestKeepOfWhatVaries(t *testing.T) {
 			t.Error(err)
 		}
 		if v := must.M1(notebook.Keep("i", func() (int, error) { return i, nil }, i)); v != i {
-			t.Errorf("%d for %d", v, i)
+			t.Errorf("got %d for the input %d", v, i)
 		}
 	}
 	double := func(n int) (int, error) {

@@ -100,7 +100,7 @@ func TestChoose(t *testing.T) {
 	for profile, want := range map[string]int{"": 1, "quick": 1, "full": 2} {
 		t.Setenv("HYPER_PROFILE", profile)
 		if got := Choose(1, 2); got != want {
-			t.Errorf("profile %q: %d", profile, got)
+			t.Errorf("profile %q: got %d", profile, got)
 		}
 	}
 }

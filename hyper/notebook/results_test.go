@@ -18,7 +18,7 @@ import (
 func TestResults(t *testing.T) {
 	t.Setenv("HYPERMODELS_KEPT", t.TempDir())
 	if _, _, err := results("gaussian"); err == nil || !strings.Contains(err.Error(), "%hyper run gaussian") {
-		t.Errorf("without results: %v", err)
+		t.Errorf("without results: got error %v, want one with the command", err)
 	}
 	first, second := t.TempDir(), t.TempDir()
 	simulate := func(dir string, periods int) {

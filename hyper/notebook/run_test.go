@@ -35,7 +35,7 @@ func TestRun(t *testing.T) {
 	s, now := spec(t, 300), shown(t)
 	h, rows := Run(s)
 	if !complete(h, rows) {
-		t.Fatalf("%d rows", len(rows))
+		t.Fatalf("got %d rows, want all", len(rows))
 	}
 	all := texts(t, now())
 	if len(all) < 4 || !strings.Contains(all[0], "compiling") || all[len(all)-1] != "" {
@@ -96,7 +96,7 @@ func TestRunFails(t *testing.T) {
 	now := shown(t)
 	defer func() {
 		if err, ok := recover().(error); !ok || !strings.Contains(err.Error(), "runs must be at least 1") {
-			t.Errorf("got %v", err)
+			t.Errorf("got panic %v, want one about the number of runs", err)
 		}
 		if all := texts(t, now()); all[len(all)-1] != "" {
 			t.Error("the place is not empty")
@@ -135,12 +135,12 @@ func TestLive(t *testing.T) {
 	l.Close()
 	all := texts(t, now())
 	if len(all) != 4 || drawn {
-		t.Fatalf("%d messages: %.100q", len(all), all)
+		t.Fatalf("got %d messages, want 4: %.100q", len(all), all)
 	}
 	checkImage(t, all[1])
 	for i, want := range map[int]string{0: "<div>a &lt; b</div>", 2: "<div>no figure</div>", 3: ""} {
 		if all[i] != want {
-			t.Errorf("message %d: %q", i, all[i])
+			t.Errorf("message %d: got %q", i, all[i])
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestFigure(t *testing.T) {
 	Panels(2, 16, 5, 50, p, other)
 	all := now()
 	if len(all) != 2 {
-		t.Fatalf("%d messages", len(all))
+		t.Fatalf("got %d messages, want 2", len(all))
 	}
 	for i, want := range []struct {
 		tag, text     string
@@ -185,7 +185,7 @@ func TestFigure(t *testing.T) {
 	} {
 		shown, _ := all[i].Data[protocol.MIMETextHTML].(string)
 		if !strings.HasPrefix(shown, want.tag) || all[i].Data[protocol.MIMETextPlain] != want.text {
-			t.Errorf("shown: %.200s; %v", shown, all[i].Data[protocol.MIMETextPlain])
+			t.Errorf("got HTML %.200s and text %v", shown, all[i].Data[protocol.MIMETextPlain])
 		}
 		if size := checkImage(t, shown); size.X != want.width || size.Y != want.height {
 			t.Errorf("%v pixels, want %d by %d", size, want.width, want.height)

@@ -41,7 +41,7 @@ func TestClaimsWantTheirSize(t *testing.T) {
 			}
 			var study recorded
 			if _, err := claim.Test(study.simulate(with), claim.Quick); err != nil {
-				t.Fatalf("%s, claim %s: %v", name, claim.Name, err)
+				t.Fatalf("%s, claim %s: got error %v, want none", name, claim.Name, err)
 			}
 			of := func(rows []lab.Row, size lab.Size) error {
 				_, err := claim.Test(lab.FromStudy(x, study.h, rows), size)

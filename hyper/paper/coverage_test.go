@@ -315,7 +315,7 @@ func (c resampled) judge(t *testing.T, sample []uint64) lab.Finding {
 		return s.header, rows, nil
 	}, size)
 	if err != nil {
-		t.Fatalf("%s: %v", c.claim.Name, err)
+		t.Fatalf("claim %s: got error %v, want none", c.claim.Name, err)
 	}
 	return f
 }

@@ -51,7 +51,7 @@ func TestFrontierClaims(t *testing.T) {
 		}
 		f, err := c.Test(performing(map[string]int{"linear": 0, "ensemble": 0}), c.Quick)
 		if err != nil {
-			t.Fatalf("%s: %v", c.Name, err)
+			t.Fatalf("claim %s: got error %v, want none", c.Name, err)
 		}
 		if f.Estimate != f.Lower || f.Estimate != f.Upper || f.Runs != 20 {
 			t.Errorf("%s: %v, want a ratio without doubt: all resamples agree", c.Name, f)
@@ -81,11 +81,11 @@ func TestFrontierSettings(t *testing.T) {
 				for _, sets := range paper.FrontierSettings(agent, integrate, arms) {
 					spec, err := paper.Frontier.Spec([]string{agent}, sets, lab.Size{Periods: 10_000, Runs: 1}, 0)
 					if err != nil || spec.Validate() != nil {
-						t.Fatalf("%s %v: %v, %v", agent, sets, err, spec.Validate())
+						t.Fatalf("%s %v: got errors %v and %v, want none", agent, sets, err, spec.Validate())
 					}
 					_, a := spec.Entries[0].Setting.Build(10_000)
 					if c := a.Computation(); c < before || c == 0 {
-						t.Errorf("%s %v: computation %v after %v", agent, sets, c, before)
+						t.Errorf("%s %v: computation %v follows %v, want a growing order", agent, sets, c, before)
 					} else {
 						before = c
 					}
@@ -180,12 +180,12 @@ func TestFrontierLimits(t *testing.T) {
 	}
 	limits, err := paper.FrontierLimits(h, rows)
 	if err != nil || len(limits) != 1 {
-		t.Fatalf("%v, error %v", limits, err)
+		t.Fatalf("got limits %v, error %v, want one", limits, err)
 	}
 	l := limits[0]
 	if target := 0.01 * math.Sqrt(300); l.Arms != 300 || math.Abs(l.Target-target) > 1e-12 || l.Runs != 100 ||
 		!(l.Exact.Value > 0.5*lab.Float(target) && l.Exact.Upper < 0.6*lab.Float(target)) {
-		t.Errorf("%+v", l)
+		t.Errorf("got limits %+v, want those of 300 arms", l)
 	}
 	if l.Least < 0.11 || l.Least > 0.12 { // 255 of the arms are tried on average; each costs 1.5 E[M_300] = 4.3
 		t.Errorf("no agent has less than %v", l.Least)

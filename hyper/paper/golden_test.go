@@ -71,7 +71,7 @@ func readGolden(t *testing.T, name string) (path string, lines []golden) {
 	for line := range strings.Lines(string(text)) {
 		var g golden
 		if err := json.Unmarshal([]byte(line), &g); err != nil {
-			t.Fatalf("%s: %v", path, err)
+			t.Fatalf("cannot read %s: %v", path, err)
 		}
 		lines = append(lines, g)
 	}

@@ -67,7 +67,7 @@ func TestNeuralSettingsAreRefused(t *testing.T) {
 	// A comma separates the values of a sweep: 10,10 means one hidden layer, twice, not a network of two layers.
 	_, err := paper.Neural.Spec([]string{"linear"}, []string{"hidden=10,10"}, lab.Size{Periods: 5, Runs: 1}, 1)
 	if err == nil || !strings.Contains(err.Error(), "10 and 10 are the same value; give it once") {
-		t.Errorf("hidden=10,10: %v", err)
+		t.Errorf("hidden=10,10: got error %v, want one about equal values", err)
 	}
 	if n := lab.Compilations() - before; n != 0 {
 		t.Errorf("%d programs were compiled", n)
@@ -105,7 +105,7 @@ func TestNeuralAgentsMeetTheSameEnvironment(t *testing.T) {
 		for i := range a {
 			switch {
 			case a[i].Seed != b[i].Seed:
-				t.Fatal("other seeds")
+				t.Fatal("the agents have different seeds")
 			case a[i].Digest == b[i].Digest:
 				same++
 				if math.Abs(float64(a[i].Regret-b[i].Regret)) > 1e-6 { // the two programs fuse operations differently

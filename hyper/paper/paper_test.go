@@ -34,7 +34,7 @@ func tiny(t *testing.T, x lab.Experiment, agents []string, size lab.Size, more .
 	}
 	spec, err := x.Spec(agents, sets, size, 1)
 	if err != nil {
-		t.Fatalf("%s: %v", x.Name, err)
+		t.Fatalf("%s: got error %v, want none", x.Name, err)
 	}
 	return spec
 }
@@ -86,12 +86,12 @@ func TestDefaultsAreValid(t *testing.T) {
 		x := paper.Known[name]
 		for _, size := range []lab.Size{x.Quick, x.Full} {
 			if _, err := x.Spec(nil, nil, size, 1); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got error %v, want none", name, err)
 			}
 		}
 		for agent := range x.Agents {
 			if err := setting(t, x, agent).Validate(); err != nil {
-				t.Errorf("%s, %s: %v", name, agent, err)
+				t.Errorf("%s, %s: got error %v, want none", name, agent, err)
 			}
 		}
 	}
@@ -115,7 +115,7 @@ func TestSpecsRoundTrip(t *testing.T) {
 		}
 		back, _, err := lab.ParseSpec(text, paper.Known)
 		if again, _ := json.Marshal(back); err != nil || string(again) != string(text) {
-			t.Errorf("%s: %v\n%s\n%s", name, err, text, again)
+			t.Errorf("%s: got error %v, first and second JSON\n%s\n%s", name, err, text, again)
 		}
 		for agent := range x.Agents {
 			for _, k := range lab.Keys(setting(t, x, agent)) {
@@ -166,7 +166,7 @@ func TestClaimsJudge(t *testing.T) {
 			for factor, want := range map[float64]lab.Verdict{1e-3: lab.Reproduced, 1e3: lab.Refuted, 1: lab.Reproduced} {
 				f, err := claim.Test(madeUp(x, factor), claim.Quick)
 				if err != nil {
-					t.Fatalf("%s, claim %s: %v", name, claim.Name, err)
+					t.Fatalf("%s, claim %s: got error %v, want none", name, claim.Name, err)
 				}
 				alike := f.Above != nil
 				if alike && factor != 1 {

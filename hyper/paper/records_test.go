@@ -25,7 +25,7 @@ func searches(t *testing.T, folder string) map[string]lab.Tuning {
 	for _, file := range must.M1(filepath.Glob("../../notebooks/results/tuning/" + folder + "/*.json")) {
 		var record lab.Tuning
 		if err := json.Unmarshal(must.M1(os.ReadFile(file)), &record); err != nil {
-			t.Fatalf("%s: %v", file, err)
+			t.Fatalf("cannot read %s: %v", file, err)
 		}
 		out[strings.TrimSuffix(filepath.Base(file), ".json")] = record
 	}
@@ -109,7 +109,7 @@ func checkDefaults(t *testing.T, name string, record lab.Tuning, periods int, ex
 	size := lab.Size{Periods: periods, Runs: 1}
 	spec, err := plain.Spec([]string{record.Agent}, slices.Concat(record.Sets, record.Best()), size, 0)
 	if err != nil {
-		t.Errorf("%s: %v", name, err)
+		t.Errorf("%s: got error %v, want none", name, err)
 		return
 	}
 	want := lab.Values(spec.Entries[0].Setting)

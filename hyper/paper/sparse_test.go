@@ -112,7 +112,7 @@ func TestEveryPolicyRuns(t *testing.T) {
 		for _, r := range simulate(t, spec) {
 			agent := spec.Entries[r.Entry].Agent
 			if r.Diverged != 0 || !(r.Regret >= 0) {
-				t.Errorf("%s, %s with %s: %+v", x.Name, agent, policy, r)
+				t.Errorf("%s, %s with %s: got row %+v, want no divergence and some regret", x.Name, agent, policy, r)
 			}
 			if r.Period == size.Periods {
 				regret[agent] += r.Regret
@@ -126,7 +126,7 @@ func TestEveryPolicyRuns(t *testing.T) {
 			}
 		}
 		if rows != len(spec.Entries)*size.Runs {
-			t.Errorf("%s with %s: %d runs", x.Name, policy, rows)
+			t.Errorf("%s with %s: got %d runs, want one for each seed of each agent", x.Name, policy, rows)
 		}
 		return digests
 	}

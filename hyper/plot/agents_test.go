@@ -30,7 +30,7 @@ func TestEveryAgentHasALook(t *testing.T) {
 	seen := map[string]string{}
 	for name, l := range styles {
 		if other, ok := seen[fmt.Sprint(l)]; ok {
-			t.Errorf("%s looks like %s", name, other)
+			t.Errorf("%s and %s have the same style", name, other)
 		}
 		seen[fmt.Sprint(l)] = name
 	}
@@ -52,7 +52,7 @@ func TestStyled(t *testing.T) {
 	seen := map[string]int{}
 	for i, s := range Styled(all...) {
 		if at, ok := seen[name(s)]; ok {
-			t.Errorf("%s (%d) looks like %s (%d): %s", all[i], i, all[at], at, name(s))
+			t.Errorf("%s (%d) and %s (%d) have the same style: %s", all[i], i, all[at], at, name(s))
 		}
 		seen[name(s)] = i
 	}

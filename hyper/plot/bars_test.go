@@ -27,7 +27,7 @@ func TestBars(t *testing.T) {
 	}{{nil, nil}, {[]string{"A"}, []float64{1, 2}}, {[]string{"A"}, []float64{math.NaN()}},
 		{[]string{"A"}, []float64{math.Inf(1)}}} {
 		if _, err := Bars(Axes{}, c.names, c.values); err == nil {
-			t.Errorf("%v, %v: no error", c.names, c.values)
+			t.Errorf("names %v, values %v: got no error", c.names, c.values)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestAddSpread(t *testing.T) {
 		t.Error("the values were changed")
 	}
 	if s.X[0] != 3 || s.Y[0] != 9.5 || s.Lower[0] != 0 || s.Upper[0] != 18 {
-		t.Errorf("got %+v", s)
+		t.Errorf("got series %+v, want 9.5 in [0, 18] at 3", s)
 	}
 	if s.X[1] != 4 || !math.IsNaN(s.Y[1]) || !math.IsNaN(s.Lower[1]) || !math.IsNaN(s.Upper[1]) {
 		t.Errorf("no values: got %+v", s)

@@ -24,7 +24,7 @@ func TestBeliefs(t *testing.T) {
 		names := []string{"exact", "linear"}[:len(c.beliefs)]
 		p, err := plot.Beliefs(plot.Axes{X: "action"}, names, names, c.beliefs)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want none", name, err)
 			continue
 		}
 		if p.X.Max != c.actions-0.4 {
@@ -34,7 +34,7 @@ func TestBeliefs(t *testing.T) {
 	for name, c := range map[string][]lab.Belief{"none": nil, "no functions": {{Truth: some.Truth}}} {
 		names := []string{"exact"}[:len(c)]
 		if _, err := plot.Beliefs(plot.Axes{}, names, names, c); err == nil {
-			t.Errorf("%s: no error", name)
+			t.Errorf("%s: got no error", name)
 		}
 	}
 	if _, err := plot.Beliefs(plot.Axes{}, nil, nil, []lab.Belief{some}); err == nil {

@@ -101,7 +101,7 @@ func TestLegendRightOfTheAxes(t *testing.T) {
 		}
 	}
 	if at["line"].Y-at["short"].Y < 10 || at["short"].Y-at["data"].Y < 10 {
-		t.Errorf("labels at %v", at)
+		t.Errorf("labels at %v, want distances of 10 or more", at)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestLinesDrawsEveryPart(t *testing.T) {
 	for what, n := range map[string]int{"line": count(img, Palette[0]), "points": count(img, ink),
 		"dashes": count(img, Gray)} {
 		if n < 40 {
-			t.Errorf("%s: %d pixels", what, n)
+			t.Errorf("%s: got %d pixels, want at least 40", what, n)
 		}
 	}
 	if p.Y.Min >= -2 || p.Y.Max <= 6 || p.X.Min != 0 || p.X.Max != 4 {
@@ -130,7 +130,7 @@ func TestLinesErrors(t *testing.T) {
 	} {
 		_, err := Lines(Axes{}, c.series...)
 		if err == nil || errors.Is(err, errNothing) != c.nothing {
-			t.Errorf("%s: got %v", name, err)
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestXAxisAsAskedFor(t *testing.T) {
 	for _, axes := range []Axes{{MinX: 2, MaxX: 1}, {MinX: 0, MaxX: 1, LogX: true}, {MinX: math.NaN(), MaxX: 1},
 		{MinX: 1, MaxX: math.Inf(1)}, {MinX: 1, MaxX: 1}} {
 		if _, err := Lines(axes, Series{X: x5, Y: x5}); err == nil {
-			t.Errorf("%+v: no error", axes)
+			t.Errorf("axes %+v: got no error", axes)
 		}
 	}
 }
@@ -204,7 +204,7 @@ func TestSave(t *testing.T) {
 	}
 	files, err := os.ReadDir(filepath.Join(dir, "new"))
 	if err != nil || len(files) != 4 {
-		t.Errorf("got %v, %v", files, err)
+		t.Errorf("got files %v, error %v, want 4", files, err)
 	}
 	for _, ext := range []string{".png", ".svg"} {
 		one, err1 := os.ReadFile(filepath.Join(dir, "new", "one"+ext))

@@ -158,7 +158,7 @@ func TestRegretErrors(t *testing.T) {
 	} {
 		_, err := Regret(c.curves, c.opts)
 		if err == nil || errors.Is(err, errNothing) != c.nothing {
-			t.Errorf("%s: got %v", name, err)
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
 	if got, err = Sweep(all[:1], "n", mean); err != nil || len(got) != 1 || got[0].Label != "" {
-		t.Errorf("a single line: %v %v", got, err)
+		t.Errorf("one line: got %v, error %v, want one series without a label", got, err)
 	}
 	all[1].Settings["n"] = "many"
 	if _, err := Sweep(all, "n", mean); err == nil {

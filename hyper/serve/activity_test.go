@@ -28,7 +28,7 @@ func TestActivity(t *testing.T) {
 	a.rewarded("features", 1)
 	out := a.result([]string{"old", "new", "unused"}, 0, nil)
 	if out.Decisions != 101 || out.Rewards != 51 || !out.Since.Equal(now) || len(out.Steps) != steps {
-		t.Errorf("%+v", out)
+		t.Errorf("got activity %+v, want 101 decisions and 51 rewards", out)
 	}
 	for i, want := range []string{"old 75 0.743 25 1", "new 25 0.248 25 0", "unused 0 0.000 0 none"} {
 		one := out.Arms[i]
@@ -57,7 +57,7 @@ func TestActivity(t *testing.T) {
 	}
 	now = now.Add(2 * steps * stepLength)
 	if out = a.result(nil, 0, nil); out.Decisions != 102 {
-		t.Errorf("%d decisions", out.Decisions)
+		t.Errorf("got %d decisions, want 102", out.Decisions)
 	}
 	for i, s := range out.Steps {
 		if s.Decisions != 0 {
@@ -79,7 +79,7 @@ func TestActivityInterval(t *testing.T) {
 	// The mean is 5, the variance 20/3, and the standard error sqrt(20/3/4) = 1.291.
 	low, high := some.interval()
 	if math.Abs(*low-(5-1.959964*1.290994)) > 1e-4 || math.Abs(*high-(5+1.959964*1.290994)) > 1e-4 {
-		t.Errorf("[%v, %v]", *low, *high)
+		t.Errorf("got interval [%v, %v], want the normal one", *low, *high)
 	}
 }
 
@@ -133,6 +133,6 @@ func TestActivityOfSilence(t *testing.T) {
 	now = now.Add(2 * wait)
 	look(3, 1.0/3)
 	if len(a.waits) > 0 {
-		t.Errorf("%d still wait", len(a.waits))
+		t.Errorf("%d decisions still wait, want none", len(a.waits))
 	}
 }

@@ -180,7 +180,7 @@ func TestServerAddsArm(t *testing.T) {
 			}
 			_, a := c.send("GET", "/v1/activity", "")
 			if arms := a["arms"].([]any); len(arms) != 5 || arms[4].(map[string]any)["name"] != "e" {
-				t.Error(a["arms"])
+				t.Errorf("arms: got %v, want 5, the last one e", a["arms"])
 			}
 			if status, out := c.send("GET", "/v1/diagnostics", ""); status != 200 {
 				t.Error(out)
@@ -189,7 +189,7 @@ func TestServerAddsArm(t *testing.T) {
 			e := must.M1(Evaluate(t.Context(), log, with(more, half), EvaluateOptions{}))
 			t.Logf("evaluated across the change: %+v", e)
 			if e.Evaluated < 20 || e.Estimators[1].Refused != "" || !(e.Estimators[1].Value > e.Estimators[0].Value-0.2) {
-				t.Errorf("%+v", e)
+				t.Errorf("evaluation: got %+v, want 20 or more decisions and an estimate", e)
 			}
 		})
 	}
@@ -227,17 +227,17 @@ func TestServerArmsComeAndGo(t *testing.T) {
 			for range 20 {
 				d := c.decide(strings.ReplaceAll(request, `"a"`, `"d", "c"`))
 				if want := []any{"d", "c"}[int(d["action"].(float64))]; d["name"] != want {
-					t.Errorf("%v", d)
+					t.Errorf("got decision %v, want the name of its action", d)
 				}
 			}
 			all := strings.ReplaceAll(request, `"arms": ["a"]`, `"list": 2`)
 			if list := c.decide(all)["list"].([]any); len(list) != 2 ||
 				list[0].(map[string]any)["name"] == list[1].(map[string]any)["name"] {
-				t.Errorf("%v", list)
+				t.Errorf("got list %v, want 2 different names", list)
 			}
 			status, told := c.send("POST", "/v1/explain", strings.ReplaceAll(all, `"list": 2`, `"arms": ["c", "d"]`))
 			if status != 200 || told["actions"].([]any)[1].(map[string]any)["name"] != "d" {
-				t.Errorf("%d %v", status, told)
+				t.Errorf("explanation: status %d, want 200 and the names: %v", status, told)
 			}
 			c.lives(10)
 			before := c.believes(0)
@@ -259,7 +259,7 @@ func TestServerArmsComeAndGo(t *testing.T) {
 			e := must.M1(Evaluate(t.Context(), log, with(as("c", "b", "a", "d"), half), EvaluateOptions{}))
 			t.Logf("%+v", e)
 			if e.Estimators[1].Refused != "" {
-				t.Errorf("%+v", e)
+				t.Errorf("evaluation: got %+v, want an estimate", e)
 			}
 			again := must.M1(Replay(t.Context(), log, as("b", "a", "d", "c"), math.MaxUint64))
 			if again.Size() != c.server.now.Size() || !reflect.DeepEqual(again.Arms(), c.server.now.Arms()) {
@@ -270,7 +270,7 @@ func TestServerArmsComeAndGo(t *testing.T) {
 			o := Options{Spec: as("a", "b", "d"), Dir: dir, Log: slog.New(slog.DiscardHandler)}
 			s := must.M1(New(o))
 			if !slices.Equal(s.now.names, []string{"a", "b", "c", "d"}) || !slices.Equal(s.now.places, []int{0, 1, 3}) {
-				t.Errorf("%v at %v", s.now.names, s.now.places)
+				t.Errorf("got names %v at places %v, want a, b, c, d at 0, 1, 3", s.now.names, s.now.places)
 			}
 			must.M(s.Close())
 			must.M(c.server.Close())
@@ -293,23 +293,23 @@ func TestServerArmsOfNetworks(t *testing.T) {
 	more := with(nets, func(s *Spec) { s.Arms = []string{"d", "c", "b", "a"} })
 	must.M(c.server.Reload(t.Context(), more))
 	if n := c.server.now.Size(); n != 40 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 40", n)
 	}
 	c.reward(late, 1)
 	c.lives(40)
 	if _, a := c.send("GET", "/v1/activity", ""); a["arms"].([]any)[0].(map[string]any)["decisions"].(float64) < 3 {
-		t.Error(a["arms"])
+		t.Errorf("activity of arms: got %v, want 3 or more decisions for the first", a["arms"])
 	}
 	c = c.again(with(more, func(s *Spec) { s.Arms = []string{"a", "b", "c", "d", "e"} })) // anew, at a restart
 	if n := c.server.now.Size(); n != 81 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 81", n)
 	}
 	c.lives(10)
 	back := with(three, func(s *Spec) { s.Arms = []string{"e", "a", "f"} })
 	must.M(c.server.Reload(t.Context(), back)) // another learner, and another arm
 	c.lives(10)
 	if n := c.server.now.Size(); n != 101 || !slices.Equal(c.server.now.names, []string{"a", "b", "c", "d", "e", "f"}) {
-		t.Errorf("%d data, %v", n, c.server.now.names)
+		t.Errorf("got %d data and names %v, want 101 and a to f", n, c.server.now.names)
 	}
 	c = c.again(back)
 	c.lives(5)
@@ -319,7 +319,7 @@ func TestServerArmsOfNetworks(t *testing.T) {
 			s.Arms = []string{"f", "a", "b", "c", "d", "e"}
 		}), EvaluateOptions{}))
 		if t.Logf("%+v", e); e.Estimators[1].Refused != "" {
-			t.Errorf("%+v", e)
+			t.Errorf("evaluation: got %+v, want an estimate", e)
 		}
 	}
 	must.M(c.server.Close())
@@ -333,7 +333,7 @@ func TestServerFeaturesComeAndGo(t *testing.T) {
 	wide := with(three, func(s *Spec) { s.Context.Names = []string{"y", "x"} })
 	must.M(c.server.Reload(t.Context(), wide))
 	if n := c.server.now.Size(); n != 30 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 30", n)
 	}
 	c.reward(late, 1)
 	c.decide(`{"context": {"y": 3, "x": 1}}`)
@@ -349,7 +349,7 @@ func TestServerFeaturesComeAndGo(t *testing.T) {
 	replayed.Close()
 	c = c.again(with(wide, func(s *Spec) { s.Context.Names, s.Arms = []string{"x", "z"}, []string{"c", "b", "a", "d"} }))
 	if n := c.server.now.Size(); n != 51 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 51", n)
 	}
 	c.lives(60)
 	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
@@ -357,12 +357,12 @@ func TestServerFeaturesComeAndGo(t *testing.T) {
 		s.Context.Names = []string{"z", "y", "x"}
 	}), EvaluateOptions{}))
 	if t.Logf("%+v", e); e.Estimators[1].Refused != "" {
-		t.Errorf("%+v", e)
+		t.Errorf("evaluation: got %+v, want an estimate", e)
 	}
 	must.M(c.server.Reload(t.Context(), with(plain, func(s *Spec) { s.Arms = four.Arms }))) // without a context
 	c.lives(10)
 	if n := c.server.now.Size(); n != 121 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 121", n)
 	}
 	must.M(c.server.Close())
 }
@@ -380,7 +380,7 @@ func TestServerActionFeatures(t *testing.T) {
 	c = c.again(with(items, func(s *Spec) { s.Action.Names = []string{"size"} }))
 	c.reward(c.decide(strings.ReplaceAll(both, `"price"`, `"size"`))["id"], 1)
 	if n := c.server.now.Size(); n != 12 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 12", n)
 	}
 	var got [][][]float32
 	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
@@ -391,7 +391,7 @@ func TestServerActionFeatures(t *testing.T) {
 	}
 	if got[0][0][0] != 0 || got[0][0][1] != 1 || got[10][0][0] != 4 || got[10][1][1] != 2 || got[11][1][0] != 2 ||
 		got[11][1][1] != 0 || slices.Equal(got[0][0][2:], got[0][1][2:]) {
-		t.Errorf("%v", got)
+		t.Errorf("got inputs %v, want each feature in its place", got)
 	}
 }
 
@@ -526,11 +526,11 @@ func TestServerArmsOfTrimmedLog(t *testing.T) {
 	reordered := with(with(three, half), func(s *Spec) { s.Arms = []string{"d", "c", "b", "a"} })
 	if e := must.M1(Evaluate(t.Context(), log, reordered, EvaluateOptions{})); e.Decisions != 60 ||
 		e.Estimators[1].Refused != "" {
-		t.Errorf("%+v", e)
+		t.Errorf("evaluation: got %+v, want 60 decisions and an estimate", e)
 	}
 	if a := must.M1(Replay(t.Context(), log, reordered, math.MaxUint64)); a.Size() != 60 ||
 		!slices.Equal(a.Arms().Offered, []int{3, 2, 1, 0}) {
-		t.Errorf("%d data, %+v", a.Size(), a.Arms())
+		t.Errorf("got %d data and arms %+v, want 60 and arms 3, 2, 1, 0", a.Size(), a.Arms())
 	}
 	c = c.again(with(four, func(s *Spec) { s.Arms = []string{"d", "e", "a"} }))
 	c.lives(5)

@@ -71,10 +71,10 @@ func TestServerLogFails(t *testing.T) {
 		"/v1/reward": `{"id": "` + id + `", "reward": 1}`} {
 		status, out := c.send("POST", path, text)
 		if status != http.StatusServiceUnavailable || !strings.Contains(out["error"].(string), "log failed: no space left") {
-			t.Errorf("%s: %d %v", path, status, out)
+			t.Errorf("%s: status %d, want 503 and the failure of the log: %v", path, status, out)
 		}
 	}
 	if status, out := c.send("GET", "/v1/health", ""); status != http.StatusServiceUnavailable {
-		t.Errorf("health: %d %v", status, out)
+		t.Errorf("health: status %d, want 503: %v", status, out)
 	}
 }

@@ -139,7 +139,7 @@ func TestServerByAddress(t *testing.T) {
 		at := &net.TCPAddr{IP: net.ParseIP(address).To16(), Port: 80}
 		r := r.WithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, at))
 		if got := isAddress(r, nameIn("10.1.2.3:8080")); got != want {
-			t.Errorf("by 10.1.2.3 at %s: %v", address, got)
+			t.Errorf("request by 10.1.2.3 at %s: got %v", address, got)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func TestWrongHosts(t *testing.T) {
 		"": false, "http://agent": false, "agent:8080": false, "agent/": false, "[::1]:80": false, "a b": false, "*": false,
 		"*.example": false} {
 		if err := checkHost(host); (err == nil) != ok {
-			t.Errorf("%q: %v", host, err)
+			t.Errorf("host %q: got error %v", host, err)
 		}
 	}
 }

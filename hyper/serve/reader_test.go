@@ -40,7 +40,7 @@ func TestServerReads(t *testing.T) {
 	t.Cleanup(front.Close)
 	dir := filepath.Join(t.TempDir(), "reader")
 	if _, err := reading(t, front.URL, "wrong", dir); err == nil || !strings.Contains(err.Error(), "401") {
-		t.Errorf("a wrong token: %v", err)
+		t.Errorf("wrong token: got error %v, want one with 401", err)
 	}
 	r := must.M1(reading(t, front.URL, "secret", dir))
 	learn := func(n int) {
@@ -86,7 +86,7 @@ func TestServerReads(t *testing.T) {
 		"/v1/shown": `{"id": "0-00000000"}`, "/v1/snapshot": ""} {
 		if status, out := r.send("POST", path, text); status != http.StatusForbidden ||
 			!strings.Contains(out["error"].(string), "only reads") {
-			t.Errorf("%s: %d %v", path, status, out)
+			t.Errorf("%s: status %d, want 403: %v", path, status, out)
 		}
 	}
 	file := must.M1(os.Stat(r.server.file()))

@@ -107,7 +107,7 @@ func (c *client) decide(text string) map[string]any {
 	c.t.Helper()
 	status, d := c.send("POST", "/v1/decide", text)
 	if status != http.StatusOK {
-		c.t.Fatalf("%s: %d %v", text, status, d)
+		c.t.Fatalf("decision %s: status %d, want 200: %v", text, status, d)
 	}
 	return d
 }
@@ -116,7 +116,7 @@ func (c *client) reward(id any, y float64) {
 	c.t.Helper()
 	status, out := c.send("POST", "/v1/reward", fmt.Sprintf(`{"id": %q, "reward": %v}`, id, y))
 	if status != http.StatusOK || out["taken"] != 1.0 {
-		c.t.Fatalf("reward of %v: %d %v", id, status, out)
+		c.t.Fatalf("reward of %v: status %d, want 200: %v", id, status, out)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestServerLearns(t *testing.T) {
 		}
 		p := d["probabilities"].([]any)
 		if len(p) != 2 || p[int(d["action"].(float64))] != d["probability"] {
-			t.Fatalf("%v", d)
+			t.Fatalf("got decision %v, want the probability of its action", d)
 		}
 		c.reward(d["id"], y)
 		c.reward(d["id"], 1-y) // again, which counts no more
@@ -171,7 +171,7 @@ func TestServerLearns(t *testing.T) {
 	for _, line := range []string{"hyper_decisions_total 80", `hyper_rewards_total{result="taken"} 160`, "hyper_data 80",
 		`hyper_request_seconds_count{path="decide",status="200"} 80`, "hyper_learner_failing 0"} {
 		if !strings.Contains(text, line+"\n") {
-			t.Errorf("metrics lack %q", line)
+			t.Errorf("metrics do not have the line %q", line)
 		}
 	}
 	if !strings.Contains(c.text("/"), "<!doctype html>") || !strings.Contains(c.text("/openapi.json"), "openapi") {
@@ -236,7 +236,7 @@ func TestServerOfArmsAlone(t *testing.T) {
 		c.reward(d["id"], 1000+map[any]float64{"b": 50}[d["name"]])
 	}
 	if d := c.decide(`{"arms": ["c", "b"]}`); d["name"] != "b" || d["action"] != 1.0 {
-		t.Errorf("after 30 rewards %v", d)
+		t.Errorf("decision after 30 rewards: got %v, want b", d)
 	}
 	for want, wrong := range map[string]Spec{
 		"bayesian-linear needs a context": {Arms: spec.Arms, Learner: bayesian},
@@ -353,7 +353,7 @@ func TestServerRefuses(t *testing.T) {
 	}
 	if status, out := c.send("POST", "/v1/reward", `{"rewards": [{"id": "`+known+`", "reward": 1}]}`); status != 200 ||
 		!strings.Contains(fmt.Sprint(out["errors"]), "has expired: the agent has made 100 decisions since; pending and expire in") {
-		t.Errorf("%d %v", status, out)
+		t.Errorf("status %d, want 200 and an error about expiry: %v", status, out)
 	}
 	if status, _ := c.send("POST", "/v1/reward", fmt.Sprintf(`{"id": %q, "reward": 1}`, known)); status != http.StatusGone {
 		t.Errorf("an expired decision has status %d", status)
@@ -368,7 +368,7 @@ func TestServerToken(t *testing.T) {
 		c.token = token
 		for _, path := range []string{"/v1/spec", "/v1/diagnostics", "/metrics", "/debug/pprof/"} {
 			if status, out := c.send("GET", path, ""); status != http.StatusUnauthorized {
-				t.Errorf("%s with token %q: %d %v", path, token, status, out)
+				t.Errorf("%s with token %q: status %d, want 401: %v", path, token, status, out)
 			}
 		}
 		if status, _ := c.send("GET", "/v1/health", ""); status != http.StatusOK {
@@ -386,7 +386,7 @@ func TestServerRate(t *testing.T) {
 		got = append(got, status)
 	}
 	if slices.Max(got) != http.StatusTooManyRequests || got[0] != http.StatusOK {
-		t.Errorf("statuses %v", got)
+		t.Errorf("got statuses %v, want 200 at first and then 429", got)
 	}
 }
 
@@ -411,7 +411,7 @@ func TestServerRestarts(t *testing.T) {
 	again := must.M1(New(o))
 	must.M1(again.reward(t.Context(), &Rewards{ID: waiting, Reward: &y}))
 	if n := again.now.Size(); n != 5 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 5", n)
 	}
 	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "lock") {
 		t.Errorf("two servers of one folder: %v", err)
@@ -419,7 +419,7 @@ func TestServerRestarts(t *testing.T) {
 	must.M(again.Close())
 	o.Spec.Seed = 3
 	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "a different configuration: Seed") {
-		t.Errorf("another Spec: %v", err)
+		t.Errorf("another Spec: got error %v, want one about the seed", err)
 	}
 }
 
@@ -468,7 +468,7 @@ func TestServerReloads(t *testing.T) {
 	}
 	c.reward(c.decide(`{"context": {"visits": 3}}`)["id"], 1)
 	if n := c.server.now.Size(); n != 2 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 2", n)
 	}
 }
 
@@ -488,7 +488,7 @@ func TestServerReloadsAnother(t *testing.T) {
 		json.RawMessage(`{"hidden": "8", "particles": 5, "policy": "greedy"}`), 4
 	must.M(c.server.Reload(t.Context(), next))
 	if n := c.server.now.Size(); n != 29 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 29", n)
 	}
 	right := 0
 	for range 20 {
@@ -528,6 +528,6 @@ func TestServerPanics(t *testing.T) {
 		ServeHTTP(w, httptest.NewRequest("GET", "/v1/health", nil))
 	if w.Code != http.StatusInternalServerError || !strings.Contains(log.String(), "oh") ||
 		strings.Contains(w.Body.String(), "oh") {
-		t.Errorf("%d %s, log %s", w.Code, w.Body, &log)
+		t.Errorf("status %d, want 500 without the cause: %s; log %s", w.Code, w.Body, &log)
 	}
 }

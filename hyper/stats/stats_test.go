@@ -50,7 +50,7 @@ func TestRatioIsSymmetric(t *testing.T) {
 	}
 	one, other, thousand := stats.Ratio(a, b), stats.Ratio(b, a), stats.Ratio(scaled, b)
 	if p, q := one.PBelow(1.2), other.PAbove(1/1.2); math.Abs(p-q) > 1e-3 {
-		t.Errorf("p-values %v and %v", p, q)
+		t.Errorf("p-values of a ratio and of its inverse: %v and %v, want equal ones", p, q)
 	}
 	if p, q := one.PBelow(1.2), thousand.PBelow(1200); math.Abs(p-q) > 1e-3 {
 		t.Errorf("in other units p = %v, want %v", q, p)

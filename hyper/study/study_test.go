@@ -58,10 +58,10 @@ func TestAnswer(t *testing.T) {
 	}
 	// 100 runs give p = 0.02, z = 2.054. Two sentences remain for the correction: 0.0125, z = 2.241.
 	if needs := all[2].Needs; needs != "about 120 runs" {
-		t.Errorf("sentence 3 needs %s", needs)
+		t.Errorf("sentence 3 needs %s, want about 120 runs", needs)
 	}
 	if needs := all[3].Needs; needs != "more than a million runs" {
-		t.Errorf("sentence 4 needs %s", needs)
+		t.Errorf("sentence 4 needs %s, want more than a million runs", needs)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestRuns(t *testing.T) {
 		Periods: 400, Runs: 500}
 	runs, err := a.Runs(ids)
 	if err != nil || len(runs.Regret) != 500 || runs.Diverged != 0 {
-		t.Fatalf("%d runs, %v", len(runs.Regret), err)
+		t.Fatalf("got %d runs, error %v, want 500", len(runs.Regret), err)
 	}
 	few := ids
 	few.Runs = 3
@@ -106,15 +106,15 @@ func TestRatioAndGap(t *testing.T) {
 	}
 	below := must.M1(a.Ratio("", study.Below(1), of("ids"), of("thompson")))
 	if below.For > 0.001 || below.Against < 0.5 || below.Pairs != 500 || !(below.Lower < below.Value && below.Value < 1) {
-		t.Errorf("%+v", below)
+		t.Errorf("comparison below 1: got %+v", below)
 	}
 	alike := must.M1(a.Ratio("", study.Within(1.25), of("ids"), of("thompson")))
 	if alike.For < below.For || alike.Against < 0.5 {
-		t.Errorf("within a quarter: %+v", alike)
+		t.Errorf("comparison within a quarter: got %+v", alike)
 	}
 	gap := must.M1(a.Gap("", study.Above(0), of("thompson"), of("ids"), of("exact-thompson"), of("exact-ids")))
 	if gap.Pairs != 500 || gap.For+gap.Against < 0.5 {
-		t.Errorf("%+v", gap)
+		t.Errorf("comparison of gaps: got %+v", gap)
 	}
 	lost := must.M1(a.Ratio("", study.Below(1), of("ids"), study.Source{Folder: "ids/none", Agent: "x", Runs: 2}))
 	if lost.Missing != "0 of 2 runs of agent x are in ids/none" || lost.For != 1 || lost.Against != 1 ||
@@ -160,7 +160,7 @@ func TestTables(t *testing.T) {
 		}
 	}
 	if got := study.Evidence([]study.Answered{s}); !strings.HasPrefix(got, "### 3. So it is: open\n\nIt is so. In the paper's words: ") {
-		t.Errorf("got %s", got)
+		t.Errorf("evidence: got %s, want the heading of sentence 3", got)
 	}
 	parts := study.Parts(s)
 	for _, want := range []string{"| a over b | 1.23 [0.9, 1200] | below 1 | 12 x 100,000 | 1 and 0 |\n",

@@ -93,7 +93,7 @@ func TestEnvironmentData(t *testing.T) {
 				miss = append(miss, y[i]-sigmoid(f))
 				high = append(high, (y[i]-sigmoid(f))*math.Tanh(f))
 				if y[i] != 0 && y[i] != 1 {
-					t.Fatalf("a class is %v", y[i])
+					t.Fatalf("got class %v, want 0 or 1", y[i])
 				}
 			}
 			near(t, fmt.Sprint("log-odds of run ", run), logit[run*n:][:n], want, single)

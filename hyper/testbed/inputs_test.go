@@ -29,7 +29,7 @@ func TestDraw(t *testing.T) {
 			near(t, "the truth at the inputs", out[0], out[1], single)
 			distinct := tests.Distinct()
 			if len(out[2]) != runs*batches*distinct {
-				t.Fatalf("%+v: %d counts", tests, len(out[2]))
+				t.Fatalf("%+v: got %d counts, want one for each input", tests, len(out[2]))
 			}
 			expected := float64(tests.Tau) / float64(distinct)
 			var spread, miss []float64

@@ -76,7 +76,7 @@ func TestLogisticRegressionOfOneSample(t *testing.T) {
 		numbers := func(d Divergence) []float64 { return []float64{d.Mean, d.StdErr} }
 		near(t, "marginal", numbers(row.Marginal), numbers(row.Prior), single)
 		if row.Prior.Mean <= 0 || row.Prior == row.Uniform {
-			t.Errorf("%+v", row)
+			t.Errorf("got %+v, want a prior agent that differs from the uniform one", row)
 		}
 	})
 }

@@ -35,7 +35,7 @@ func TestNumbering(t *testing.T) {
 	lengths := fmt.Sprint(len(Classification2D().Problems), len(Classification().Problems),
 		len(Classification2D().Few(4).Problems), len(Classification().Few(1).Problems))
 	if lengths != "210 180 84 36" {
-		t.Errorf("lengths %s", lengths)
+		t.Errorf("sweeps have %s problems, want 210 180 84 36", lengths)
 	}
 	for name, sweep := range Known {
 		if sweep().Name != name {

@@ -156,7 +156,7 @@ func TestManyInputsOfOneNumber(t *testing.T) {
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(r.Cov, false) {
-		t.Fatal("no eigenvalues")
+		t.Fatal("the eigenvalues cannot be computed")
 	}
 	if least := eigen.Values(nil)[0]; math.Abs(least/ridge-1) > 1e-3 {
 		t.Errorf("the least eigenvalue is %v, which should be the ridge, %v, but for a thousandth", least, ridge)

@@ -278,7 +278,7 @@ func TestProblemsInRecords(t *testing.T) {
 	}
 	r, err := ReadRecord("../../notebooks/results/beyond/testbed/classification.jsonl")
 	if err != nil || len(r.Results) == 0 || r.Results[0].Temperature == 0 {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want none and results with a temperature", err)
 	}
 }
 
@@ -288,7 +288,7 @@ func TestRegressionRefuses(t *testing.T) {
 	want := "the sweep enn_paper scores one response at a time: tau must be 1, got 10"
 	err := Try(context.Background(), Agents(s)[0], s, Options{Taus: []int{1, 10}}, nil)
 	if err == nil || strings.Count(err.Error(), want) != 1 {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want one fault", err)
 	}
 }
 

@@ -185,10 +185,10 @@ func TestLeaderboard(t *testing.T) {
 	lines := Leaderboard(s, results, "mlp")
 	if len(lines) != 6 || lines[0].Agent != "half" || lines[0].Ratio.Value != 0.5 || lines[0].Problems != 4 ||
 		lines[0].Mean != 1.25 || lines[5].Agent != "broken" || lines[5].Mean != Missing {
-		t.Errorf("%+v", lines)
+		t.Errorf("got leaderboard %+v, want half first and broken last", lines)
 	}
 	if lines := Leaderboard(s, results, "nobody"); len(lines) != 0 {
-		t.Errorf("%+v", lines)
+		t.Errorf("leaderboard without a baseline: got %+v, want none", lines)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestAgentValidate(t *testing.T) {
 	bad.Numbers = func(Problem) map[string]float64 { return map[string]float64{"Speed": 1} }
 	for name, a := range map[string]Agent{"no learner": {Name: "x"}, "unknown number": bad} {
 		if err := Try(context.Background(), a, few(1, 3), Options{}, nil); err == nil {
-			t.Errorf("%s: no error", name)
+			t.Errorf("%s: got no error", name)
 		}
 	}
 }
@@ -226,7 +226,7 @@ func TestWorker(t *testing.T) {
 	for line := range strings.Lines(text) {
 		var m message
 		if err := json.Unmarshal([]byte(line), &m); err != nil || m.Error != "" {
-			t.Fatalf("%s: %v", line, err)
+			t.Fatalf("line %s: got error %v, want none", line, err)
 		}
 		for _, r := range m.Results {
 			got = append(got, r.Number)
@@ -236,11 +236,11 @@ func TestWorker(t *testing.T) {
 		}
 	}
 	if fmt.Sprint(got) != "[4 0 1]" { // the first problem of the second shape; its five problems make three jobs
-		t.Errorf("problems %v", got)
+		t.Errorf("got problems %v, want [4 0 1]", got)
 	}
 	for job, share := range map[string]string{"9\n": "0/1", "0\n": "none"} {
 		if text, err := told(t, job, 1, s, o, share); err == nil || !strings.Contains(text, `"error":`) {
-			t.Errorf("job %q, share %s: %v, %s", job, share, err, text)
+			t.Errorf("job %q, share %s: got error %v and %s, want an error", job, share, err, text)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestConjugateIsThePosterior(t *testing.T) {
 			}
 			tr := Trainer{b, Config{Integrate: Exact, Standardize: standardize}}
 			if err := tr.Validate(b); err != nil || tr.Way().Name != "posterior" {
-				t.Fatalf("%v, by %q", err, tr.Way().Name)
+				t.Fatalf("got error %v and way %q, want posterior", err, tr.Way().Name)
 			}
 			out := observed(t, name, tr, tensors.FromFlatDataAndDimensions(x, data, 2, 4),
 				tensors.FromFlatDataAndDimensions(y, data, 2))

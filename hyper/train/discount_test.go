@@ -139,7 +139,7 @@ func TestDiscountIsNearlyExact(t *testing.T) {
 			x := draw()
 			y := 2*math.Sin(float64(x[1])) + 0.3*r.NormFloat64()
 			if p, ok = p.Observe(x, float32(y), 1); !ok {
-				t.Fatal("not finite")
+				t.Fatal("the posterior is not finite")
 			}
 			for i := range lambda {
 				lambda[i].Scale(gamma, lambda[i])

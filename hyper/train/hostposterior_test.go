@@ -253,7 +253,7 @@ func TestOnHostOnlyBlocks(t *testing.T) {
 		"embedded": {embeds{hostedBlocks}, Config{Integrate: Exact}},
 	} {
 		if _, ok := tr.OnHost(1, 1); ok {
-			t.Errorf("%s: it can", name)
+			t.Errorf("%s: OnHost is possible, want a refusal", name)
 		}
 	}
 }
@@ -288,15 +288,15 @@ func TestHostPosteriorRevises(t *testing.T) {
 				x, y, told = in, out, 0
 			}
 			if right, ok = right.Observe(in, out, 1); !ok {
-				t.Fatal("not finite")
+				t.Fatal("the posterior is not finite")
 			}
 			if late, ok = late.Observe(in, told, 1); !ok {
-				t.Fatal("not finite")
+				t.Fatal("the posterior is not finite")
 			}
 		}
 		revised, ok := late.Revise(x, 0, y, 1, data-1-wrong)
 		if !ok {
-			t.Fatal("not finite")
+			t.Fatal("the posterior is not finite")
 		}
 		for _, name := range revised.Names() {
 			size := len(before[slices.Index(names, name)])

@@ -102,7 +102,7 @@ func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets in
 	// direction, in which the loss has no slope.
 	var e mat.EigenSym
 	if !e.Factorize(mean, true) {
-		t.Fatal("no eigenvalues")
+		t.Fatal("the eigenvalues cannot be computed")
 	}
 	var vectors, left, turned mat.Dense
 	e.VectorsTo(&vectors)
@@ -117,7 +117,7 @@ func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets in
 		}
 	}
 	if !e.Factorize(out, false) {
-		t.Fatal("no eigenvalues")
+		t.Fatal("the eigenvalues cannot be computed")
 	}
 	return e.Values(nil)[dim-1]
 }
@@ -182,7 +182,7 @@ func TestStepLimitIsNotKnown(t *testing.T) {
 	}{{Config{Integrate: Exact}, arms}, {Config{Indices: 1, Optimizer: Adam{}}, arms}, {Config{Indices: 1}, net},
 		{Config{Indices: 1}, networkOf(base.Tabular{Arms: 1}, index.Gaussian{N: 2}, none)}} {
 		if limit := c.StepLimit(c.Model, 1, 1, 1, 1); !math.IsInf(limit, 1) {
-			t.Errorf("%+v: a limit of %v", c, limit)
+			t.Errorf("%+v: got limit %v, want infinity", c, limit)
 		}
 	}
 }

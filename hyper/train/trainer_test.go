@@ -81,7 +81,7 @@ func steepest(t testing.TB, o Oracle) float64 {
 	t.Helper()
 	var e mat.EigenSym
 	if !e.Factorize(o.gram(), false) {
-		t.Fatal("no eigenvalues")
+		t.Fatal("the eigenvalues cannot be computed")
 	}
 	values := e.Values(nil)
 	return values[len(values)-1] + 1/o.PriorVar

@@ -82,7 +82,7 @@ func TestWay(t *testing.T) {
 		{"automatic differentiation", network, with(func(c *Config) { c.IndexSet = PerDatum })},
 	} {
 		if err := x.config.Validate(x.belief); err != nil {
-			t.Errorf("%s: %v", x.want, err)
+			t.Errorf("way %s: got error %v, want none", x.want, err)
 		}
 		if got := (Trainer{x.belief, x.config}).Way().Name; got != x.want {
 			t.Errorf("%+v of %T: the way is %q, want %q", x.config, x.belief, got, x.want)

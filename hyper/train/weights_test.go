@@ -55,7 +55,7 @@ func TestWeightsDistribution(t *testing.T) {
 			twos := 0.0
 			for _, w := range v {
 				if w != 0 && w != 2 {
-					t.Fatalf("%T: a weight of %v", z, w)
+					t.Fatalf("%T: got weight %v, want 0 or 2", z, w)
 				}
 				twos += w / 2 / n
 			}
@@ -92,7 +92,7 @@ func TestWeightsAreIndependent(t *testing.T) {
 	for _, w := range []Weights{Bernoulli, Exponential} {
 		rows := drawnWeights(t, w, index.OneHot{N: 3}, n).split()
 		if len(rows) != problemRuns*3 {
-			t.Fatalf("%d rows", len(rows))
+			t.Fatalf("got %d rows, want one for each run and index", len(rows))
 		}
 		for i, v := range rows {
 			for j := range i {

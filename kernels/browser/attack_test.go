@@ -63,7 +63,7 @@ func TestServeAttacked(t *testing.T) {
 	}
 	y := float32(1)
 	if taken := ask[serve.Taken](t, server+"/v1/reward", "", serve.Rewards{ID: waiting.ID, Reward: &y}); taken.Taken != 1 {
-		t.Errorf("%+v", taken)
+		t.Errorf("reward for the first decision: got %+v, want it taken", taken)
 	}
 	w := must.M1(http.Get(server + "/metrics"))
 	defer w.Body.Close()

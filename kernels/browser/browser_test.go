@@ -45,7 +45,7 @@ func first(t *testing.T) string {
 	t.Helper()
 	list, err := filepath.Glob("../../notebooks/*.ipynb")
 	if err != nil || len(list) == 0 {
-		t.Fatalf("no notebook: %v", err)
+		t.Fatalf("the checkout has no notebook: %v", err)
 	}
 	return filepath.Base(list[0])
 }

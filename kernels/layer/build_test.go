@@ -124,14 +124,14 @@ func TestBuildByPlan(t *testing.T) {
 		t.Errorf("a cell that does not compile says %q, want %q", c.wrong, want)
 	}
 	if c.build(program("nine")); !strings.Contains(c.stdout, "nine") {
-		t.Errorf("after it: %q; %s", c.stdout, c.wrong)
+		t.Errorf("the next program printed %q: %s", c.stdout, c.wrong)
 	}
 
 	for _, special := range []string{"import _ \"embed\"\n\n//go:embed go.mod\nvar text string\n", "import \"C\"\n"} {
 		for _, cell := range []string{"eleven", "twelve", "thirteen"} {
 			asked := c.build(strings.Replace(program(cell), "\nfunc main", special+"\nfunc main", 1))
 			if strings.Contains(special, "embed") && c.stdout == "" {
-				t.Errorf("%q: %s", special, c.wrong)
+				t.Errorf("cell with %q: got no output: %s", special, c.wrong)
 			}
 			if !asked {
 				t.Errorf("a plan for a program with %q", special)
@@ -158,7 +158,7 @@ func TestPlanWithoutItsFiles(t *testing.T) {
 		return err
 	}))
 	if !c.build(program("four")) || c.stdout == "" {
-		t.Errorf("%q; %s", c.stdout, c.wrong)
+		t.Errorf("got output %q: %s", c.stdout, c.wrong)
 	}
 }
 
@@ -191,7 +191,7 @@ sed -i 's/^package main$/package main; import "example.com\/far\/v2"/' "$2"
 	} {
 		said, text := run(c.body)
 		if said != c.said || !strings.Contains(text, `"example.com/far/v2"`) {
-			t.Errorf("%q: said %q\n%s", c.body, said, text)
+			t.Errorf("%q: the build said %q, source\n%s", c.body, said, text)
 		}
 	}
 	must.M(os.WriteFile(file, []byte("package main\n\nfunc {"), 0o600))

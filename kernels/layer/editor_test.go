@@ -36,7 +36,7 @@ func TestPieces(t *testing.T) {
 	}
 	if c := got[1]; c.cell != "package main\nimport \"hash/fnv\"\nfunc _() {\nf()\n\n\nx := fnv.New64()\n}\n" ||
 		c.shift != 2 {
-		t.Errorf("%q, shifted by %d", c.cell, c.shift)
+		t.Errorf("got cell %q, shifted by %d, want 2", c.cell, c.shift)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestEditor(t *testing.T) {
 			}
 			must.M(json.Unmarshal(params, &p))
 			if p.URI != "file:///book.ipynb" {
-				t.Errorf("about %s", p.URI)
+				t.Errorf("got diagnostics about %s, want the notebook", p.URI)
 			}
 			found <- p.Diagnostics
 		}
@@ -93,7 +93,7 @@ func TestEditor(t *testing.T) {
 	var capabilities map[string]map[string]any
 	must.M(page.Call(t.Context(), "initialize", struct{}{}, &capabilities))
 	if capabilities["capabilities"]["completionProvider"] != nil || capabilities["capabilities"]["hoverProvider"] != true {
-		t.Errorf("%v", capabilities)
+		t.Errorf("got capabilities %v, want hover without completion", capabilities)
 	}
 	document := map[string]any{"uri": "file:///book.ipynb", "text": "func f() {}\n\n\n%%\nf(1)\nrand.N(1)"}
 	must.M(page.Notify(t.Context(), "textDocument/didOpen", map[string]any{"textDocument": document}))
@@ -116,16 +116,16 @@ func TestEditor(t *testing.T) {
 	}}))
 	faults := <-found
 	if len(faults) != 2 || faults[0]["message"] != "too many arguments" || faults[1]["message"] != "undefined: other" {
-		t.Fatalf("%v", faults)
+		t.Fatalf("got faults %v, want 2", faults)
 	}
 	if got := string(must.M1(json.Marshal(faults[0]["range"]))); got != `{"end":{"character":3,"line":4},"start":{"character":2,"line":4}}` {
-		t.Errorf("at %s", got)
+		t.Errorf("got the range %s", got)
 	}
 	var hover map[string]string
 	must.M(page.Call(t.Context(), "textDocument/hover", map[string]any{"textDocument": document,
 		"position": map[string]int{"line": 4, "character": 1}}, &hover))
 	if hover["contents"] != `{"position":{"character":1,"line":3},"textDocument":{"uri":"`+file+`"}}` {
-		t.Errorf("%s", hover["contents"])
+		t.Errorf("hover: got %s", hover["contents"])
 	}
 	// When a cell moves, its diagnostics move with it.
 	document["text"] = "!ls\n\n\nfunc g() {}\n\n\n" + document["text"].(string)
@@ -194,7 +194,7 @@ func (f *fakeGopls) hears(want ...string) {
 				f.t.Errorf("told %q, want %q", got, w)
 			}
 		case <-time.After(10 * time.Second):
-			f.t.Fatalf("not told %q", w)
+			f.t.Fatalf("gopls was not told %q within 10 s", w)
 		}
 	}
 }
@@ -229,7 +229,7 @@ func TestEditorPageAgain(t *testing.T) {
 		"uri": fileURI(filepath.Join(dir, "n1", "cell0.go")), "diagnostics": []any{map[string]any{"message": "undefined: b",
 			"range": map[string]any{"start": map[string]int{"line": 1}, "end": map[string]int{"line": 1}}}}}))
 	if got := <-found; got != "[{undefined: b}]" {
-		t.Errorf("found %s", got)
+		t.Errorf("got faults %s, want [{undefined: b}]", got)
 	}
 
 	must.M(page.Call(t.Context(), "shutdown", nil, nil))

@@ -22,7 +22,7 @@ func TestOutputForWhoStandsStill(t *testing.T) {
 	t.Cleanup(client.Close)
 	next := func() message { return must.M1(signer(c.Key).decode(must.M1(client.Receive()))) }
 	if m := next(); m.head.Type != "iopub_welcome" {
-		t.Fatalf("first came %q", m.head.Type)
+		t.Fatalf("first message: got %q, want iopub_welcome", m.head.Type)
 	}
 	request := message{}.answer("client", "execute_request", struct{}{})
 	publish := func(kind string, content any) {

@@ -41,7 +41,7 @@ func TestGoNB(t *testing.T) {
 		"github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports")
 	build.Dir, build.Env = "../..", append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("cannot build: %v\n%s", err, out)
 	}
 	// A script named go that records its arguments.
 	record, recorder := dir+"/record", dir+"/recorder"
@@ -122,7 +122,7 @@ func TestGoNB(t *testing.T) {
 	must.M(lower(filepath.Join(dir, programFile)))
 	test := run("func TestOne(t *testing.T) {}\n%test")
 	if len(test.faults) > 0 || unmarked.failed != nil {
-		t.Errorf("%%test fails: %+v", test)
+		t.Errorf("a passing %%test fails: %+v", test)
 	}
 
 	lines := strings.Split(strings.TrimSpace(string(must.M1(os.ReadFile(record)))), "\n")

@@ -43,6 +43,6 @@ func TestRunes(t *testing.T) {
 	}
 	to.finish()
 	if all := strings.Join(got, ""); all != "\xff\xfe\x80\x80\x80é\xf0\x9f" {
-		t.Errorf("%q", got)
+		t.Errorf("got text %q, want the same bytes", got)
 	}
 }

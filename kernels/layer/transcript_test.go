@@ -69,7 +69,7 @@ func TestTranscripts(t *testing.T) {
 	text("stdout", "late")
 	look("error Stop")
 	if a := all.answer(m.head.ID); a["done"] != true || a["count"] != 7 {
-		t.Errorf("%v", a)
+		t.Errorf("answer: got %v, want done and count 7", a)
 	}
 	if sent != 14 {
 		t.Errorf("%d messages are sent, want all 14", sent)
@@ -81,7 +81,7 @@ func TestTranscripts(t *testing.T) {
 	all.expect(message{}.answer("page", "execute_request", executeRequest{}))
 	list := all.answer("")["cells"].([]*transcript)
 	if len(list) != 1 || list[0].Request != again.head.ID || list[0].Session != "page" || list[0].Cell != "a" {
-		t.Errorf("%+v", list)
+		t.Errorf("got cells %+v, want the second request only", list)
 	}
 	all.forget(again.head.ID)
 	if len(all.all) != 0 || len(all.answer(again.head.ID)) != 0 {

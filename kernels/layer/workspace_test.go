@@ -30,7 +30,7 @@ func TestJoin(t *testing.T) {
 		}
 		gotMod, gotWork := join("import \"example.com/mine/internal/x\"")
 		if !strings.HasPrefix(gotMod, "module example.com/mine/gonb_1\n") || strings.Count(gotWork, mine) != 1 {
-			t.Errorf("with it: %q, %q", gotMod, gotWork)
+			t.Errorf("with a module: got go.mod %q and go.work %q", gotMod, gotWork)
 		}
 		if gotMod, gotWork := join("import \"example.com/minerals\""); gotMod != mod || gotWork != work {
 			t.Errorf("without it again: %q, %q", gotMod, gotWork)

@@ -20,7 +20,7 @@ func goIn(t *testing.T, dir string, env []string, args ...string) string {
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+		t.Fatalf("go %s failed: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
 }
@@ -40,7 +40,7 @@ func TestNewProject(t *testing.T) {
 		t.Errorf("the notebook was not run:\n%s", out)
 	}
 	if left, _ := os.ReadDir(filepath.Dir(dir)); len(left) != 1 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("folders left: %v, want one", left)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestReleaseNeedsNoCheckout(t *testing.T) {
 	}
 	goIn(t, outside, env, "run", modulePath+"/kernels@"+version, "uninstall", "--prefix", prefix)
 	if left, _ := filepath.Glob(filepath.Join(prefix, "share", "jupyter", "kernels", "*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("kernels left: %v, want none", left)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestKill(t *testing.T) {
 	for k := range *kills {
 		before := len(acked)
 		if out := killed(t, dir, []Sync{Each, None}[k%2], r.IntN(80), acked); out != "" {
-			t.Fatalf("kill %d: %s", k, out)
+			t.Fatalf("kill %d: the process printed %s, want nothing", k, out)
 		}
 		if len(acked) == before {
 			idle++
@@ -86,7 +86,7 @@ func killed(t *testing.T, dir string, sync Sync, ms int, acked map[uint64]string
 		var number uint64
 		var id string
 		if _, err := fmt.Sscanf(lines.Text(), "%d %s", &number, &id); err != nil {
-			t.Fatalf("%q: %v", lines.Text(), err)
+			t.Fatalf("cannot read the line %q: %v", lines.Text(), err)
 		}
 		if was, ok := acked[number]; ok {
 			t.Fatalf("number %d was acknowledged for %s, and again for %s", number, was, id)

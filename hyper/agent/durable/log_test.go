@@ -47,13 +47,13 @@ func TestLog(t *testing.T) {
 		must.M1(put(l, records[2]))
 		all = append(all, records[2])
 		if got := kept(t, l, 0); !reflect.DeepEqual(got, all) {
-			t.Errorf("%+v", got)
+			t.Errorf("all records: got %+v, want the written ones", got)
 		}
 		if got := kept(t, l, 3); !reflect.DeepEqual(got, all[3:]) {
-			t.Errorf("from 3: %+v", got)
+			t.Errorf("records from 3: got %+v, want the written ones from 3", got)
 		}
 		if _, err := Open(dir, Options{Log: silent}); err == nil || !strings.Contains(err.Error(), "lock") {
-			t.Errorf("a second writer: %v", err)
+			t.Errorf("Open by a second writer: got error %v, want one about the lock", err)
 		}
 		must.M(l.Close())
 	}
@@ -64,7 +64,7 @@ func TestLog(t *testing.T) {
 	}
 	must.M(l.Trim(time.Now(), 4))
 	if got := kept(t, l, 0); !reflect.DeepEqual(got, all[4:]) {
-		t.Errorf("after Drop: %+v", got)
+		t.Errorf("records after Drop: got %+v, want the written ones from 4", got)
 	}
 	must.M(l.Close())
 }
@@ -232,7 +232,7 @@ func TestTrimAll(t *testing.T) {
 		t.Errorf("the next is number %d", first)
 	}
 	if got := kept(t, l, 0); len(got) != 2 {
-		t.Errorf("%+v", got)
+		t.Errorf("got records %+v, want 2", got)
 	}
 }
 
@@ -379,12 +379,12 @@ func TestReadBesideWriter(t *testing.T) {
 				break
 			}
 			if one.Decision.ID != fmt.Sprint(one.Number) || len(one.Decision.Context) != 5000 {
-				t.Fatalf("record %d is %s", one.Number, one.Decision.ID)
+				t.Fatalf("record %d: got ID %s, want the number and 5000 features", one.Number, one.Decision.ID)
 			}
 			n, last = n+1, one.Number
 		}
 		if _, _, err := r.Append(records[0]); err == nil {
-			t.Error("a reader writes")
+			t.Error("Append by a reader: got no error")
 		}
 		must.M(r.Close())
 	}
@@ -410,7 +410,7 @@ func TestClosed(t *testing.T) {
 				must.M(l.Close()) // in the midst of a loop
 			}
 			if want := read == 3; errors.Is(err, ErrClosed) != want || (err != nil) != want {
-				t.Errorf("record %d: %v", read, err)
+				t.Errorf("record %d: got error %v, want ErrClosed at record 3 only", read, err)
 			}
 		}
 		if read != 3 {
@@ -423,7 +423,7 @@ func TestClosed(t *testing.T) {
 		for what, err := range map[string]error{"Append": err, "Sync": l.Sync(), "Err": l.Err(),
 			"Trim": l.Trim(time.Now(), 2)} {
 			if !errors.Is(err, ErrClosed) {
-				t.Errorf("%s after Close: %v", what, err)
+				t.Errorf("%s after Close: got error %v, want ErrClosed", what, err)
 			}
 		}
 		for _, err := range l.All(0) {
@@ -432,7 +432,7 @@ func TestClosed(t *testing.T) {
 			}
 		}
 		if l.Next() != 4 {
-			t.Errorf("next is %d", l.Next())
+			t.Errorf("next number: got %d, want 4", l.Next())
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestSegments(t *testing.T) {
 	}
 	for range 3 {
 		if got := kept(t, l, 0); len(got) != 2 || got[0].Trained.Rounds != 48 || l.Next() != 50 {
-			t.Errorf("%+v", got)
+			t.Errorf("got records %+v, want rounds 48 and 49, and the next number 50", got)
 		}
 		must.M(l.Close())
 		l = must.M1(Open(dir, Options{Log: silent}))
@@ -87,12 +87,13 @@ func TestDamagedSegment(t *testing.T) {
 		for r, err := range l.All(0) {
 			if err != nil {
 				if !errors.Is(err, want) || next < first || next >= after {
-					t.Errorf("%s: record %d: %v", what, next, err)
+					t.Errorf("%s: reading ends at record %d with error %v, want an error within the damaged records",
+						what, next, err)
 				}
 				return
 			}
 			if r.Trained.Rounds != int(next) {
-				t.Fatalf("%s: record %d is %+v", what, next, r)
+				t.Fatalf("%s: record %d is %+v, want the number of rounds equal to the record's number", what, next, r)
 			}
 			next++
 		}
@@ -163,7 +164,7 @@ func TestDamagedAfterClose(t *testing.T) {
 			must.M(l.Close())
 		}
 		if !errors.Is(err, journal.ErrDamaged) {
-			t.Fatalf("byte %d of %d: %v", at, len(whole), err)
+			t.Fatalf("byte %d of %d is damaged: got error %v, want ErrDamaged", at, len(whole), err)
 		}
 	}
 }
@@ -222,7 +223,7 @@ func TestSharedSync(t *testing.T) {
 		writers.Wait()
 		// Of 100 records: 5 rounds, of which each may take two syncs.
 		if n := syncs.Load(); n > 25 {
-			t.Errorf("%v: %d syncs", o.Sync, n)
+			t.Errorf("Sync %v: got %d syncs, want at most 25", o.Sync, n)
 		}
 		must.M(l.Close())
 	}
@@ -241,7 +242,7 @@ func TestWrite(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "log")
 	if err := Write(dir, from(5, 6, 8)); !errors.Is(err, ErrGap) {
-		t.Errorf("a gap: %v", err)
+		t.Errorf("Write with a missing number: got error %v, want ErrGap", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder remains: %v", err)

@@ -56,7 +56,7 @@ func TestBootstrap(t *testing.T) {
 		t.Errorf("%v and %v of one seed, %v of another", a, b, c)
 	}
 	if math.Abs(a.Lower-hall.Lower) > 0.2*hall.StdErr || math.Abs(a.Upper-hall.Upper) > 0.2*hall.StdErr {
-		t.Errorf("bootstrap %v, Hall %v", a, hall)
+		t.Errorf("bootstrap interval %v, Hall's interval %v: want ends within 0.2 standard errors", a, hall)
 	}
 	two := four()[:2]
 	if _, err := Evaluate(two, IPS{}, Options{Interval: Bootstrap{}, Least: 1e-9}); !errors.Is(err, ErrTooFew) {

@@ -51,10 +51,10 @@ func TestWrongProbabilities(t *testing.T) {
 		})
 		for _, samples := range [][]Sample{whole, partial} {
 			if _, err := Evaluate(samples, SNIPS{}, Options{}); !errors.Is(err, ErrMeanWeight) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got error %v, want ErrMeanWeight", name, err)
 			}
 			if _, err := Evaluate(samples, IPS{Clip: 3}, Options{}); !errors.Is(err, ErrMeanWeight) {
-				t.Errorf("%s, cut: %v", name, err)
+				t.Errorf("%s, clipped: got error %v, want ErrMeanWeight", name, err)
 			}
 		}
 	}
@@ -91,14 +91,14 @@ func TestTooFew(t *testing.T) {
 		for _, i := range []Interval{Hall{}, Bootstrap{}} {
 			_, err := Evaluate(repeated(1000, turn), SNIPS{}, Options{Interval: i})
 			if !errors.Is(err, ErrTooFew) {
-				t.Errorf("%s, %T: %v", name, i, err)
+				t.Errorf("%s, %T: got error %v, want ErrTooFew", name, i, err)
 			} else if !strings.Contains(err.Error(), "log more decisions") {
 				t.Errorf("%s: %q does not say what to do", name, err)
 			}
 		}
 		bernstein := Options{Interval: Bernstein{High: 1, MaxWeight: 1000}}
 		if got, err := Evaluate(repeated(1000, turn), IPS{}, bernstein); err != nil || got.Upper-got.Lower < 0.1 {
-			t.Errorf("%s: %v, %v", name, got, err)
+			t.Errorf("%s: got %v, error %v, want an interval of width 0.1 or more", name, got, err)
 		}
 	}
 	if _, err := Evaluate(repeated(10000, heavy), SNIPS{}, Options{}); err != nil {

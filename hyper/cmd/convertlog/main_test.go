@@ -43,7 +43,7 @@ func TestConvert(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	must.M(os.CopyFS(dir, os.DirFS("testdata/v1")))
 	if n := must.M1(convert(dir)); n != len(firstVersion) {
-		t.Errorf("%d records", n)
+		t.Errorf("converted %d records, want all", n)
 	}
 	if all, next := opened(t, dir); !reflect.DeepEqual(all, firstVersion) || next != 5 {
 		t.Errorf("next is %d, of %+v", next, all)
@@ -51,11 +51,11 @@ func TestConvert(t *testing.T) {
 	for _, file := range must.M1(os.ReadDir("testdata/v1")) {
 		was := must.M1(os.ReadFile(filepath.Join("testdata/v1", file.Name())))
 		if now := must.M1(os.ReadFile(filepath.Join(dir+".old", file.Name()))); string(now) != string(was) {
-			t.Errorf("%s has changed", file.Name())
+			t.Errorf("file %s of the old log has changed", file.Name())
 		}
 	}
 	if _, err := convert(dir); err == nil || !strings.Contains(err.Error(), "no log of a version before") {
-		t.Errorf("again: %v", err)
+		t.Errorf("second conversion: got error %v, want one that says that there is no old log", err)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestConvertTrimmed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	begun(t, dir, 7, 2507)
 	if n := must.M1(convert(dir)); n != 2500 {
-		t.Errorf("%d records", n)
+		t.Errorf("converted %d records, want 2500", n)
 	}
 	all, next := opened(t, dir)
 	if len(all) != 2500 || next != 2507 || all[0].Number != 7 || all[2499].Trained.Rounds != 2506 {

@@ -17,7 +17,7 @@ func TestBenchFrontier(t *testing.T) {
 	quick := []string{"bench", "frontier", "10", "--study", study, "--rounds", "1", "--time", "1ms"}
 	status, stdout, stderr := call(t, append(quick, "--json")...)
 	if status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
 	linear := map[paper.Bar]map[string]paper.FrontierTime{paper.PerformsWell: {}, paper.TwiceExact: {}}
 	ratios := 0
@@ -26,7 +26,7 @@ func TestBenchFrontier(t *testing.T) {
 		must.M(json.Unmarshal([]byte(line), &p))
 		if p.Arms != 10 || len(p.Setting) < 4 || p.Micros <= 0 || p.Backend != "go" ||
 			p.Computation.Value < p.Computation.Lower || p.Computation.Value > p.Computation.Upper {
-			t.Errorf("%s", line)
+			t.Errorf("got line %s, want a point with its setting, time and computation", line)
 		}
 		if p.Agent == "linear" {
 			linear[p.Bar][p.Integrate] = p

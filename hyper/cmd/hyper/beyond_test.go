@@ -129,12 +129,12 @@ func TestTable(t *testing.T) {
 	dir := must.M1(filepath.Abs("../../../notebooks/results"))
 	status, out, errors := call(t, "table", "--study", dir)
 	if status != 0 || !strings.HasPrefix(out, "| Agent | Operations") || !strings.Contains(out, "| network-gp | 1.0e6 |") {
-		t.Errorf("status %d: %s%s", status, out, errors)
+		t.Errorf("exit status %d, want 0 and the table of agents: %s%s", status, out, errors)
 	}
 	var one beyond.Table
 	if status, out, _ := call(t, "table", "--study", dir, "--json"); status != 0 ||
 		json.Unmarshal([]byte(out), &one) != nil || len(one.Worlds) < 3 {
-		t.Errorf("JSON: status %d: %s", status, out)
+		t.Errorf("JSON: exit status %d, want 0 and at least 3 worlds: %s", status, out)
 	}
 	refuses(t, map[string]string{
 		"table --study none": "there is no folder none: give --study DIR",
@@ -150,6 +150,6 @@ func TestCheckOfLaterWork(t *testing.T) {
 		t.Error(out)
 	}
 	if status, _, err := call(t, "check", beyond.Name); status != 2 || !strings.Contains(err, "needs one --study DIR") {
-		t.Errorf("exit status %d: %s", status, err)
+		t.Errorf("exit status %d, want 2 and an error about --study: %s", status, err)
 	}
 }

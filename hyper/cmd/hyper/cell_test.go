@@ -70,7 +70,7 @@ func TestRunInACell(t *testing.T) {
 		}
 	}
 	if pictures != 1 || len(texts) != 1 {
-		t.Fatalf("%d pictures and %q", pictures, texts)
+		t.Fatalf("got %d pictures and texts %q, want 1 of each", pictures, texts)
 	}
 	for _, want := range []string{"**gaussian, 20 periods, 2 runs", "\n| agent | cumulative regret |", "\n| linear | ",
 		"\n| ensemble | ", "\n\nResults in `here`: `notebook.Results(\"gaussian\")` reads them"} {

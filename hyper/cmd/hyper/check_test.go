@@ -63,7 +63,7 @@ func TestCheckJudgesAtOneSize(t *testing.T) {
 	var f map[string]any
 	if err := json.Unmarshal([]byte(stdout), &f); err != nil || f["verdict"] != "not tested" ||
 		f["estimate"] != "NaN" || f["reason"] == nil || f["periods"] != 100000.0 {
-		t.Errorf("%v: %s", err, stdout)
+		t.Errorf("error %v, got %s, want the verdict \"not tested\"", err, stdout)
 	}
 }
 

@@ -86,7 +86,7 @@ func TestCheckPaper(t *testing.T) {
 	status, stdout, stderr := call(t, "check", "--paper", "--study", must.M1(filepath.Abs(resultsFolder)))
 	if status != 1 || strings.Count(stdout, "“") != 10 || !strings.Contains(stdout,
 		"does not hold: regret of IDS over Thompson sampling") || !strings.Contains(stderr, "of 10 sentences ") {
-		t.Errorf("exit status %d\n%s%s", status, stdout, stderr)
+		t.Errorf("exit status %d, want 1 and ten sentences\n%s%s", status, stdout, stderr)
 	}
 	_, stdout, _ = call(t, "check", "--paper", "--json", "--study", must.M1(filepath.Abs(resultsFolder)))
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
@@ -115,7 +115,7 @@ func TestCheckAllOfOneClaim(t *testing.T) {
 	status, stdout, stderr := call(t, one...)
 	if status != 1 || strings.Count(stdout, "| `") != 1 || !strings.Contains(stderr,
 		"of 1 claims 0 reproduced, 1 refuted") {
-		t.Fatalf("exit status %d, %s%s", status, stdout, stderr)
+		t.Fatalf("exit status %d, want 1 and one refuted claim: %s%s", status, stdout, stderr)
 	}
 	page := string(must.M1(os.ReadFile(resultsPage)))
 	if line := stdout[strings.Index(stdout, "| `"):]; !strings.Contains(page, line) {
@@ -147,7 +147,7 @@ func TestStages(t *testing.T) {
 	plan, err := stages([]string{"24:16:500", "3:32:2000"})
 	if err != nil || len(plan) != 2 || plan[0].Candidates != 24 || plan[1].Size.Runs != 32 ||
 		plan[1].Size.Periods != 2000 {
-		t.Errorf("%+v, %v", plan, err)
+		t.Errorf("stages: got %+v, error %v, want two", plan, err)
 	}
 	for _, text := range []string{"", "24", "24:16", "24:16:500:7", "a:b:c", "24:16:500x"} {
 		if _, err := stages([]string{text}); err == nil {

@@ -46,7 +46,7 @@ func TestFilesOfOnesOwn(t *testing.T) {
 	status, stdout, stderr := call(t, "run", table, "--agent", "linear,"+mine, "--set", "delay=2", "--periods", "30",
 		"--runs", "2", "--json", "--out", out)
 	if status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
 	if !strings.Contains(stdout, `"agent":"mine"`) || !strings.Contains(stdout, `"particles":7`) ||
 		strings.Contains(stdout, "Inf") {
@@ -61,7 +61,7 @@ func TestFilesOfOnesOwn(t *testing.T) {
 	if status, _, stderr := call(t, "run", "neural", "--agent", "diagonal,epinet", "--set", "belief-hidden=4", "--set",
 		"hidden=4",
 		"--set", "actions=5", "--periods", "5", "--runs", "1"); status != 0 {
-		t.Errorf("exit status %d: %s", status, stderr)
+		t.Errorf("exit status %d, want 0: %s", status, stderr)
 	}
 }
 

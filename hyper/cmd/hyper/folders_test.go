@@ -40,7 +40,7 @@ func TestExportLosesNothing(t *testing.T) {
 	piece := filepath.Join(t.TempDir(), "piece.jsonl.gz")
 	for range 2 { // the second time with the same bytes
 		if status, _, stderr := call(t, "export", one, piece); status != 0 || stderr != "wrote "+piece+"\n" {
-			t.Errorf("exit status %d, %s", status, stderr)
+			t.Errorf("exit status %d, %s, want 0 and the name of the piece", status, stderr)
 		}
 	}
 	swept := filepath.Join(t.TempDir(), "swept")

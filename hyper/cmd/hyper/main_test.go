@@ -134,7 +134,7 @@ func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
 		"--set", "index-samples=2", "--set", "step-size=0.1,0.2",
 		"--periods", "20", "--runs", "3", "--seed", "7", "--json", "--out", dir)
 	if status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	if len(lines) != 3 {
@@ -143,7 +143,7 @@ func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
 	for i, line := range lines {
 		var o map[string]any
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
-			t.Fatalf("line %d: %v", i, err)
+			t.Fatalf("line %d is not JSON: %v", i, err)
 		}
 		for _, key := range []string{"experiment", "agent", "settings", "runs", "periods", "seed", "backend",
 			"average_regret", "average_regret_se", "cumulative_regret",
@@ -193,7 +193,7 @@ func TestCtrlCSavesAndResumeGoesOn(t *testing.T) {
 	}
 	whole := filepath.Join(t.TempDir(), "whole")
 	if status, _, stderr := call(t, append(args, "--out", whole)...); status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
 	got, want := must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile))),
 		must.M1(os.ReadFile(filepath.Join(whole, lab.ResultsFile)))
@@ -261,11 +261,11 @@ func TestDivergedRunsAreShown(t *testing.T) {
 	}
 	if _, lines, _ := call(t, "resume", dir, "--json"); !strings.Contains(lines, `"diverged":3`) ||
 		strings.Contains(lines, "Inf") {
-		t.Errorf("resume --json: %s", lines)
+		t.Errorf("resume --json: got %s, want 3 diverged runs and no Inf", lines)
 	}
 	if _, table, _ := call(t, "compare", dir); !strings.Contains(table, "linear (all 3 diverged)") ||
 		strings.Contains(table, "Inf") {
-		t.Errorf("compare: %s", table)
+		t.Errorf("compare: got %s, want 3 diverged runs and no Inf", table)
 	}
 }
 

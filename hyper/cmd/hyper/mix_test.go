@@ -37,7 +37,7 @@ func TestMix(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=3", "--periods", "20",
 		"--runs", "3", "--seed", "7", "--out", dir); status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
 	const all = 1000
 	first := func(h *lab.Header) { h.Provenance = lab.Provenance{Epoch: 0, Revision: strings.Repeat("a", 40)} }
@@ -83,7 +83,7 @@ func TestVersionTellsTheCode(t *testing.T) {
 	var p lab.Provenance
 	if err := json.Unmarshal([]byte(stdout), &p); status != 0 || err != nil || p.Epoch != lab.Epoch() ||
 		p.Revision == "" || p.GoMLX == lab.Unknown {
-		t.Fatalf("exit status %d, %v, %s%s", status, err, stdout, stderr)
+		t.Fatalf("exit status %d, error %v, want 0 and the provenance of this build: %s%s", status, err, stdout, stderr)
 	}
 	for _, verb := range []string{"version", "doctor"} {
 		if status, stdout, stderr := call(t, verb); status != 0 || !strings.Contains(stdout, p.String()) ||
@@ -100,7 +100,7 @@ func TestCommittedStudies(t *testing.T) {
 	for _, file := range files {
 		h, rows, err := lab.ReadStudy(paper.Known, file)
 		if err != nil || len(rows) == 0 {
-			t.Fatalf("%s: %d rows, %v", file, len(rows), err)
+			t.Fatalf("%s: got %d rows, error %v, want rows", file, len(rows), err)
 		}
 		key := filepath.Dir(file) + " " + h.Spec.Experiment
 		joined[key] = append(joined[key], file)
@@ -110,7 +110,7 @@ func TestCommittedStudies(t *testing.T) {
 	}
 	for key, pieces := range joined {
 		if _, _, err := lab.ReadStudy(paper.Known, pieces...); err != nil {
-			t.Errorf("%s: %v", key, err)
+			t.Errorf("pieces that differ in %s: got error %v, want none", key, err)
 		}
 	}
 }

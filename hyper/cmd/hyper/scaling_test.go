@@ -46,7 +46,7 @@ func TestBenchScaling(t *testing.T) {
 	status, stdout, stderr := call(t, "bench", "scaling", "batch", "periods", "--quick", "--rounds", "1",
 		"--time", "1ms", "--json")
 	if status != 0 && !strings.Contains(stderr, "superlinear") { // three points on a busy machine prove nothing
-		t.Fatalf("exit status %d: %s", status, stderr)
+		t.Fatalf("exit status %d, want 0 or a superlinear slope: %s", status, stderr)
 	}
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	if len(lines) != 5 {
@@ -58,7 +58,7 @@ func TestBenchScaling(t *testing.T) {
 		must.M(json.Unmarshal([]byte(line), &c))
 		if c.Key != "batch" && c.Key != "periods" || len(c.Values) != 3 || c.Values[2] != 8 || len(c.Micros) != 3 ||
 			c.Micros[0] <= 0 || math.IsInf(c.Micros[2], 0) {
-			t.Errorf("%s", line)
+			t.Errorf("got line %s, want three times for batch or periods", line)
 		}
 	}
 	refuses(t, map[string]string{

@@ -77,7 +77,7 @@ func TestServeAddsArm(t *testing.T) {
 	specOf(t, other, "dcba", `, "set": {"waves": 5}`)
 	status, out, stderr := call(t, "evaluate", data, "--agent", other)
 	if t.Log("\n" + out); status != 0 || strings.Contains(out, "none:") {
-		t.Errorf("%d %s %s", status, out, stderr)
+		t.Errorf("evaluate: exit status %d, want 0 and estimates: %s %s", status, out, stderr)
 	}
 	specOf(t, file, "dcba", "")
 	s = startService(t, data, file)
@@ -88,7 +88,7 @@ func TestServeAddsArm(t *testing.T) {
 	to := filepath.Join(dir, "to")
 	if status, out, stderr := call(t, "replay", data, "--agent", file, "--to", to); status != 0 ||
 		!strings.Contains(out, fmt.Sprintf("learned from %d rewards", asked.Load())) {
-		t.Errorf("%d %s %s", status, out, stderr)
+		t.Errorf("replay: exit status %d, want 0 and all rewards learned: %s %s", status, out, stderr)
 	}
 }
 
@@ -160,7 +160,8 @@ func killedBetween(t *testing.T, specs [][2]string) string {
 	s.stop(os.Kill)
 	status, out, stderr := call(t, "replay", data, "--to", filepath.Join(dir, "to"))
 	if status != 0 || !strings.Contains(out, fmt.Sprintf("learned from %d rewards", h.Data)) || h.Data < acked {
-		t.Errorf("%d data, and %d %s %s", h.Data, status, out, stderr)
+		t.Errorf("server with %d data; replay: exit status %d, want 0 and as many rewards: %s %s",
+			h.Data, status, out, stderr)
 	}
 	t.Logf("%d kills, %d decisions, %d rewards acknowledged, %d learned from", *kills, len(all.sent)+len(all.decided),
 		acked, h.Data)

@@ -135,7 +135,8 @@ func uninterrupted(t *testing.T, file, data string) {
 	whole := must.M1(agent.Open(c, filepath.Join(t.TempDir(), "none"), log))
 	again := must.M1(agent.Open(c, filepath.Join(data, "agent"), log))
 	if whole.Size() != again.Size() || whole.Size() == 0 {
-		t.Errorf("%d and %d data", whole.Size(), again.Size())
+		t.Errorf("got %d data from the log and %d from the server, want equal numbers above 0",
+			whole.Size(), again.Size())
 	}
 	for i := range 20 {
 		m := agent.Menu{Context: []float32{float32(i) / 10}}

@@ -105,13 +105,13 @@ func TestServe(t *testing.T) {
 		}
 	}
 	if status, out := s.post("/v1/decide", "wrong", `{}`); status != http.StatusUnauthorized {
-		t.Errorf("a wrong token: %d %v", status, out)
+		t.Errorf("wrong token: status %d, want 401: %v", status, out)
 	}
 	_, d := s.post("/v1/decide", "secret", `{"context": {"x": 1}}`)
 	_, last := s.post("/v1/decide", "secret", `{"context": {"x": 2}}`)
 	reward := `{"id": "%v", "reward": 1}`
 	if status, out := s.post("/v1/reward", "secret", fmt.Sprintf(reward, d["id"])); status != http.StatusOK {
-		t.Errorf("%d %v", status, out)
+		t.Errorf("reward: status %d, want 200: %v", status, out)
 	}
 	spec(`, "pending": 10`)
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
@@ -123,18 +123,18 @@ func TestServe(t *testing.T) {
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
 	s.said("read again")
 	if status := s.stop(syscall.SIGTERM); status != 0 {
-		t.Errorf("exit status %d", status)
+		t.Errorf("exit status %d, want 0", status)
 	}
 	s = startService(t, data, file, "--token-file", token)
 	if status, out := s.post("/v1/reward", "secret", fmt.Sprintf(reward, last["id"])); status != http.StatusOK {
-		t.Errorf("after a restart: %d %v", status, out)
+		t.Errorf("reward after a restart: status %d, want 200: %v", status, out)
 	}
 	var h serve.Health
 	w := must.M1((&http.Client{Timeout: 10 * time.Second}).Get(s.url + "/v1/health"))
 	defer w.Body.Close()
 	must.M(json.NewDecoder(w.Body).Decode(&h))
 	if h.Data != 2 || h.Status != "ok" {
-		t.Errorf("%+v", h)
+		t.Errorf("health: got %+v, want 2 data and ok", h)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestReplayAndEvaluate(t *testing.T) {
 		}
 	}
 	if status := s.stop(syscall.SIGTERM); status != 0 {
-		t.Errorf("exit status %d", status)
+		t.Errorf("exit status %d, want 0", status)
 	}
 	evaluate := func(more ...string) (e serve.Evaluation) {
 		status, out, stderr := call(t, append([]string{"evaluate", data, "--json"}, more...)...)
@@ -170,7 +170,7 @@ func TestReplayAndEvaluate(t *testing.T) {
 	}
 	e := evaluate("--agent", better)
 	if e.Decisions != 300 || e.Rewarded != 270 || e.LearnedOf != 150 || e.Evaluated != 135 || len(e.Estimators) != 5 {
-		t.Errorf("%+v", e)
+		t.Errorf("evaluation: got %+v, want 300 decisions, 270 rewards, 135 evaluated", e)
 	}
 	own := e.Estimators[0]
 	for _, v := range e.Estimators[1:] {
@@ -180,21 +180,21 @@ func TestReplayAndEvaluate(t *testing.T) {
 	}
 	for _, v := range evaluate().Estimators { // the folder's own agent takes arms at random
 		if v.Refused != "" || v.Lower > 0.5 || v.Upper < 0.5 {
-			t.Errorf("%+v", v)
+			t.Errorf("estimate: got %+v, want an interval around 0.5", v)
 		}
 	}
 	if status, _, stderr := call(t, "evaluate", filepath.Join(data, "log")); status != 0 {
 		t.Errorf("the log's own folder: %d %s", status, stderr)
 	}
 	if e := evaluate("--missing", "0", "--learn", "0.2"); e.Evaluated != 240 || e.Estimators[0].Value > 0.48 {
-		t.Errorf("%+v", e)
+		t.Errorf("with missing rewards as 0: got %+v, want 240 evaluated and less than 0.48", e)
 	}
 	if status, out, stderr := call(t, "evaluate", data, "--agent", better); status != 0 || !strings.Contains(out, "doubly-robust") {
-		t.Errorf("%d %s %s", status, out, stderr)
+		t.Errorf("evaluate: exit status %d, want 0 and doubly-robust: %s %s", status, out, stderr)
 	}
 	if status, out, stderr := call(t, "replay", data, "--agent", better, "--to", to); status != 0 ||
 		!strings.Contains(out, "learned from 270 rewards") {
-		t.Errorf("%d %s %s", status, out, stderr)
+		t.Errorf("replay: exit status %d, want 0 and 270 learned rewards: %s %s", status, out, stderr)
 	}
 	s = startService(t, to, better)
 	count := 0.0
@@ -247,17 +247,17 @@ func TestServeFrom(t *testing.T) {
 		}
 	}
 	if status, d := r.post("/v1/decide", "", `{"context": {"x": 1}}`); status != http.StatusOK || d["id"] != "" {
-		t.Errorf("%d %v", status, d)
+		t.Errorf("decision of a reader: status %d, want 200 and no id: %v", status, d)
 	}
 	if status := s.stop(syscall.SIGTERM); status != 0 {
-		t.Errorf("exit status %d", status)
+		t.Errorf("exit status %d, want 0", status)
 	}
 	r.said("continues with the last snapshot")
 	if h := health(); h.Status != "not following" || h.Data != 5 {
-		t.Errorf("%+v", h)
+		t.Errorf("health: got %+v, want \"not following\" and 5 data", h)
 	}
 	if status := r.stop(syscall.SIGTERM); status != 0 {
-		t.Errorf("exit status %d", status)
+		t.Errorf("exit status %d, want 0", status)
 	}
 }
 
@@ -331,7 +331,7 @@ func TestServeManifest(t *testing.T) {
 			c := o.Spec.Template.Spec.Containers[0]
 			reads := slices.Contains(c.Args, "--from")
 			if (o.Spec.Replicas == 1) == reads || strings.Join(c.Command[:2], " ") != "hyper serve" {
-				t.Errorf("%+v", o)
+				t.Errorf("deployment: got %+v, want one replica that learns, and readers", o)
 			}
 			own := serveCommand()
 			must.M(own.ParseFlags(c.Args))

@@ -40,7 +40,7 @@ func slurmCluster(t *testing.T) {
 		_ = os.RemoveAll(dir)
 	})
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, failed.String())
+		t.Fatalf("%s failed: %v\n%s", script, err, failed.String())
 	}
 	t.Setenv("SLURM_CONF", strings.TrimSpace(string(conf)))
 	t.Setenv("HYPER_TEST_COMMAND", "1") // sbatch passes the environment on: tasks run this binary as the command
@@ -63,7 +63,7 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "swept")
 	args := append([]string{"sweep", "--out", dir, "--engine", "slurm"}, slurmSweep...)
 	if status, stdout, stderr := call(t, args...); status != 0 || !strings.Contains(stdout, "shards 0-7;") {
-		t.Fatalf("exit status %d, %s%s", status, stdout, stderr)
+		t.Fatalf("exit status %d, want 0 and shards 0-7: %s%s", status, stdout, stderr)
 	}
 	if status, _, stderr := call(t, args...); status != 0 || !strings.Contains(stderr, "in the queue") {
 		t.Errorf("submitted again: exit status %d, %s", status, stderr)

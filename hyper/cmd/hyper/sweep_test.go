@@ -88,7 +88,7 @@ func TestSweepSearches(t *testing.T) {
 	halving := append([]string{"sweep", "--space", "step-size=0.01:1", "--halving", "5",
 		"--out", filepath.Join(dir, "halving")}, tinySweep...)
 	if status, stdout, stderr := call(t, halving...); status != 0 || !strings.Contains(stdout, "best: step-size=") {
-		t.Errorf("exit status %d, %s%s", status, stdout, stderr)
+		t.Errorf("exit status %d, want 0 and the best step size: %s%s", status, stdout, stderr)
 	}
 	if status, stdout, _ := call(t, "status", filepath.Join(dir, "halving")); status != 0 ||
 		strings.Count(stdout, "all done") != 2 {
@@ -173,18 +173,18 @@ func TestShardByNumber(t *testing.T) {
 	if status, stdout, stderr := call(t,
 		append(args, "--engine", "kubernetes", "--claim", "results")...); status != 0 ||
 		!strings.Contains(stdout, "kubectl apply") {
-		t.Fatalf("exit status %d, %s%s", status, stdout, stderr)
+		t.Fatalf("exit status %d, want 0 and the command to apply: %s%s", status, stdout, stderr)
 	}
 	for i, variable := range shardVariables {
 		c := command(t, "shard", dir)
 		c.Env = append(c.Env, variable+"="+string(rune('0'+i)))
 		if out, err := c.CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", variable, err, out)
+			t.Errorf("pod with %s failed: %v\n%s", variable, err, out)
 		}
 	}
 	states := statesOf(t, dir)
 	if states[0].State != sweep.Done || states[1].State != sweep.Done || count(states, sweep.Waiting) != len(states)-2 {
-		t.Errorf("states %+v", states)
+		t.Errorf("got states %+v, want two done and the others waiting", states)
 	}
 	must0(t, "shard", dir, "0")
 	if again := statesOf(t, dir); again[0].Starts != 1 {
@@ -196,7 +196,7 @@ func TestShardByNumber(t *testing.T) {
 	}
 	if status, _, stderr := call(t, "shard", dir, "9"); status != exitBadInput ||
 		!strings.Contains(stderr, "has no shard 9") {
-		t.Errorf("exit status %d, %s", status, stderr)
+		t.Errorf("exit status %d, want 2 and an error about shard 9: %s", status, stderr)
 	}
 }
 
@@ -207,12 +207,12 @@ func TestDryRuns(t *testing.T) {
 		status, stdout, stderr := call(t, append([]string{verb, "--dry-run", "--json", "--out", dir}, tinySweep...)...)
 		var f forecast
 		if err := json.Unmarshal([]byte(stdout), &f); status != 0 || err != nil {
-			t.Fatalf("%s: exit status %d, %v: %s%s", verb, status, err, stdout, stderr)
+			t.Fatalf("%s: exit status %d, error %v, want 0 and JSON: %s%s", verb, status, err, stdout, stderr)
 		}
 		// sgd-steps 1 x 2 indices x 8 data x 3 (1 + 10) parameters, counting multiplications and additions, in 30
 		// run-periods.
 		if f.RunPeriods != 30 || f.Operations != 2*1*2*8*33*30 || f.Seconds <= 0 || f.Nodes[16] > f.Nodes[1] {
-			t.Errorf("%s: %+v", verb, f)
+			t.Errorf("%s: got forecast %+v, want 30 run-periods and less time on 16 nodes", verb, f)
 		}
 	}
 	for engine, want := range map[string]string{"slurm": "#SBATCH --array=0-2\n", "kubernetes": "completions: 3\n"} {

@@ -23,7 +23,7 @@ func TestTuneCommand(t *testing.T) {
 		"--out", dir}
 	status, stdout, stderr := call(t, args...)
 	if status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
 	var tuned lab.Tuning
 	must.M(json.Unmarshal(must.M1(os.ReadFile(filepath.Join(dir, "tune.json"))), &tuned))

@@ -39,7 +39,7 @@ func TestWhatIsPutIsFoundByEveryone(t *testing.T) {
 	}
 	put(t, c, key, []byte("code"))
 	if program, ok := cacheIn(t, dir).Get(key); !ok || string(program) != "code" {
-		t.Errorf("got %q, %v", program, ok)
+		t.Errorf("got program %q, %v, want the stored one", program, ok)
 	}
 	if _, ok := c.Get(other); ok {
 		t.Error("found under another key: parts that make the same text in sum are not the same parts")
@@ -227,7 +227,7 @@ func TestClearLeavesOnlyWhatIsNotOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(c.Dir); err != nil || len(left) != 1 {
-		t.Errorf("left: %v, %v", left, err)
+		t.Errorf("files left: %v, error %v, want 1", left, err)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestLockWaitsForTheOther(t *testing.T) {
 	}
 	all.Wait()
 	if compilations != 1 || waits == 0 {
-		t.Errorf("%d compilations, %d waits", compilations, waits)
+		t.Errorf("got %d compilations and %d waits, want 1 compilation and some waits", compilations, waits)
 	}
 	if left, _ := filepath.Glob(c.Dir + "/*" + lockSuffix); len(left) > 0 {
 		t.Errorf("locks are left: %v", left)
@@ -274,7 +274,7 @@ func TestLockWaitsForABoundedTime(t *testing.T) {
 	began := time.Now()
 	second, waited := c.Lock(KeyOf())
 	if took := time.Since(began); !waited || took < c.Wait || took > 20*c.Wait {
-		t.Errorf("waited %v: %v", waited, took)
+		t.Errorf("waited %v for %v, want about Wait", waited, took)
 	}
 	second()
 	unlock()

@@ -74,7 +74,7 @@ func TestTriangleIsUpdate(t *testing.T) {
 		}
 		flat := written(own)
 		if off := farthest(square(n, flat), square(n, s)); off > 1e-13 || !lower(n, flat) {
-			t.Errorf("n = %d: Q differs by %g", n, off)
+			t.Errorf("n = %d: Q differs by %g, want at most 1e-13 and a triangle", n, off)
 		}
 		if off := farthest(square(n, written(NewTriangle(n, s))), square(n, s)); off > 1e-13 {
 			t.Errorf("n = %d: Q of a rotated root differs by %g", n, off)
@@ -126,7 +126,7 @@ func TestForgetIsUpdates(t *testing.T) {
 			next := Empty(n)
 			gains, ok := own.ForgetInto(next, 1.1, from, to, 0.3)
 			if !ok {
-				t.Fatal("not finite")
+				t.Fatal("the update is not finite")
 			}
 			scaled := written(own)
 			for i := range scaled {

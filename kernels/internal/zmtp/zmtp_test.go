@@ -105,7 +105,7 @@ func answers(t *testing.T, c *Client, m Message) {
 			t.Errorf("%d frames came back for %d", len(back), len(m))
 		}
 	case <-time.After(20 * time.Second):
-		t.Error("no answer")
+		t.Error("got no answer within 20 s")
 	}
 }
 
@@ -172,7 +172,7 @@ func TestPub(t *testing.T) {
 		return string(bytes.Join(m, []byte(" ")))
 	}
 	if got := read(); got != "welcome b" {
-		t.Errorf("first came %q", got)
+		t.Errorf("first message: got %q, want \"welcome b\"", got)
 	}
 	for i := range 3 {
 		must.M(p.Send(Message{[]byte("bc"), {'0' + byte(i)}}))
@@ -180,18 +180,18 @@ func TestPub(t *testing.T) {
 	}
 	for i := range 3 {
 		if got := read(); got != fmt.Sprint("bc ", i) {
-			t.Errorf("got %q", got)
+			t.Errorf("got message %q, want the next one", got)
 		}
 		for _, topic := range []string{"bc", "a"} {
 			if m := must.M1(c.Receive()); string(m[0]) != topic {
-				t.Errorf("got %q", m)
+				t.Errorf("got message %q, want the next topic", m)
 			}
 		}
 	}
 	must.M1(old.Write(append([]byte{0, 2, 0}, 'b'))) // cancels the subscription
 	must.M1(old.Write(commandWire(command("PING", []byte("\x00\x00who")))))
 	if f := must.M1(readFrame(peer.in, 1000)); !f.command || string(f.body) != "\x04PONGwho" {
-		t.Errorf("got %+v", f)
+		t.Errorf("got frame %+v, want a PONG", f)
 	}
 	must.M(p.Send(Message{[]byte("bc")}))
 	must.M1(old.Write([]byte{0, 2, 1, 'x'}))
@@ -350,7 +350,7 @@ func TestStalledSubscriber(t *testing.T) {
 	}
 	must.M(p.Offer(Message{[]byte("after")}, gapOf("b"))) // It has caught up.
 	if m := must.M1(stalled.next()); string(m[0]) != "after" {
-		t.Errorf("then came %q", m[0])
+		t.Errorf("got message %q, want \"after\"", m[0])
 	}
 }
 
@@ -380,7 +380,7 @@ func TestSlowSubscriber(t *testing.T) {
 	}
 	for i := range n {
 		if m := must.M1(slow.next()); string(m[0]) != "stream" || m[1][0] != byte(i) {
-			t.Fatalf("message %d is %q", i, m[0])
+			t.Fatalf("message %d: got %q, want the next of the stream", i, m[0])
 		}
 	}
 	if m := must.M1(slow.next()); string(m[0]) != "idle" {
@@ -401,7 +401,7 @@ func TestFastSubscriber(t *testing.T) {
 	}()
 	for i := range n {
 		if m := must.M1(fast.next()); string(m[0]) != "stream" || m[1][0] != byte(i) {
-			t.Fatalf("message %d is %q", i, m[0])
+			t.Fatalf("message %d: got %q, want the next of the stream", i, m[0])
 		}
 	}
 }
@@ -470,7 +470,7 @@ func TestNobodyListens(t *testing.T) {
 	for _, endpoint := range []string{"udp://127.0.0.1:1", "tcp://127.0.0.1:none", "", "ipc:///no/such/folder/s"} {
 		if r, err := NewRouter(endpoint); err == nil {
 			r.Close()
-			t.Errorf("%q: a socket", endpoint)
+			t.Errorf("endpoint %q: got a socket, want an error", endpoint)
 		}
 	}
 }
@@ -527,7 +527,7 @@ func FuzzFrame(f *testing.F) {
 			read := data[at : len(data)-in.Len()]
 			if again, err := readFrame(bytes.NewReader(wire), 1<<20); err != nil || !bytes.Equal(again.body, got.body) ||
 				len(wire) > len(read) {
-				t.Errorf("%x became %x (error %v)", read, wire, err)
+				t.Errorf("frame %x became %x (error %v)", read, wire, err)
 			}
 			if got.command {
 				readCommand(got.body)

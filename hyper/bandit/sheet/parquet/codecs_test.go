@@ -23,15 +23,15 @@ func TestBounded(t *testing.T) {
 			}
 		}
 		if got, err := compress.Decode(codec, nil, packed); err != nil || !bytes.Equal(got, text) {
-			t.Errorf("%s: %d bytes, error %v", name, len(got), err)
+			t.Errorf("%s: decoded %d bytes, error %v, want the encoded text", name, len(got), err)
 		}
 		allocated := testing.AllocsPerRun(1, func() {
 			if _, err := compress.Decode(codec, make([]byte, 100), packed); !errors.Is(err, errRoom) {
-				t.Errorf("%s: error %v", name, err)
+				t.Errorf("%s without room: got error %v, want errRoom", name, err)
 			}
 		})
 		if allocated > 100 {
-			t.Errorf("%s: %v allocations", name, allocated)
+			t.Errorf("%s: got %v allocations, want at most 100", name, allocated)
 		}
 		if _, err := compress.Decode(codec, make([]byte, 100), []byte("iris")); err == nil {
 			t.Errorf("%s decodes what is none", name)
@@ -40,7 +40,7 @@ func TestBounded(t *testing.T) {
 			t.Errorf("%s: nothing is %d bytes, error %v", name, len(empty), err)
 		}
 		if _, ok := codec.(compress.StreamingCodec); !ok {
-			t.Errorf("%s cannot stream", name)
+			t.Errorf("%s does not support streams", name)
 		}
 	}
 }
