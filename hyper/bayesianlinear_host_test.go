@@ -34,7 +34,7 @@ func TestHostValuesOfBlocks(t *testing.T) {
 	x := [][]float32{{3, 1}, {0, 1}, {3, -2}, {39, 1}, {3, 1}}
 	values := make([]float32, draws*len(x))
 	if !b.OnHost(p)(rng.NewHost(4), draws, x, values) {
-		t.Fatal("it needs a program")
+		t.Fatal("OnHost refuses the belief")
 	}
 	mean := func(f func(own []float32) float64) (sum float64) {
 		for k := range draws {

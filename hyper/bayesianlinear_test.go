@@ -72,7 +72,7 @@ func TestBayesianLinearPredicts(t *testing.T) {
 				for i := range 4 {
 					at := int(block[run*4+i])
 					if at != i/2 {
-						t.Fatalf("input %d is in block %d", i, at)
+						t.Fatalf("input %d is in block %d, want half of its number", i, at)
 					}
 					sum := 0.0
 					for p := range n {

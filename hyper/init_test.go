@@ -52,7 +52,7 @@ func TestInitializers(t *testing.T) {
 				t.Errorf("%s: fourth moment %.3g, want %.3g", name, m4, c.m4)
 			}
 			if largest > c.bound*(1+1e-6) || largest < c.reaches*c.bound {
-				t.Errorf("%s: the largest is %.4f, the bound %.4f", name, largest, c.bound)
+				t.Errorf("%s: the largest number is %.4f, want nearly the bound %.4f", name, largest, c.bound)
 			}
 		})
 	}
@@ -115,7 +115,7 @@ func TestInitialParametersHaveTheRightFans(t *testing.T) {
 		same(t, fmt.Sprint("node ", i), out[i], make([]float64, len(out[i])), 0)
 	}
 	if slices.Equal(out[1][:600], out[1][600:]) {
-		t.Error("two runs drew the same C")
+		t.Error("two runs have the same C")
 	}
 }
 

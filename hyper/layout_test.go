@@ -89,7 +89,7 @@ func TestLayoutValidate(t *testing.T) {
 		}
 	}
 	if Dense(2, 2).Equal(PerParameter(2, 2)) || Dense(2, 2).Equal(Dense(2, 3)) || !Dense(1, 2).Equal(PerParameter(1, 2)) {
-		t.Error("Equal is wrong")
+		t.Error("Equal gives a wrong answer")
 	}
 }
 

@@ -143,7 +143,8 @@ func TestDropoutValidate(t *testing.T) {
 		}
 	}
 	if h := (Dropout{Net: hidden, Keep: 1}); h.Validate() != nil || h.Index().Dim() != 3 || h.NumInvolved() != 13 {
-		t.Errorf("%v, masks of %d, %d parameters", h.Validate(), h.Index().Dim(), h.NumInvolved())
+		t.Errorf("got error %v, masks of %d units, %d parameters, want none, 3 and 13",
+			h.Validate(), h.Index().Dim(), h.NumInvolved())
 	}
 }
 
@@ -168,7 +169,7 @@ func TestInitLayers(t *testing.T) {
 		}
 		if c.limit == 0 {
 			if largest != 0 {
-				t.Errorf("a bias starts at %g", largest)
+				t.Errorf("a bias starts at %g, want 0", largest)
 			}
 			continue
 		}
@@ -212,7 +213,7 @@ func TestPriorInTheParameters(t *testing.T) {
 	same(t, "predictions", out[5], out[6], single)
 	for _, db := range out[3] { // a row has one number on the unit sphere, 1 or -1, times 0.5
 		if math.Abs(math.Abs(db)-0.5) > 1e-6 {
-			t.Errorf("D B has the entry %g", db)
+			t.Errorf("an entry of D B is %g, want 0.5 or -0.5", db)
 		}
 	}
 }

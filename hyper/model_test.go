@@ -240,7 +240,7 @@ func TestMarginalIsOnlyForIndependentGaussians(t *testing.T) {
 	for i, m := range []Model{sphere, densePrior, diagonalNet, models["line, dense"], models["arms, ensemble"],
 		models["MLP, network"]} {
 		if m.Capabilities().Marginals != nil {
-			t.Errorf("model %d has marginals", i)
+			t.Errorf("model %d has marginals, want none", i)
 		}
 	}
 }

@@ -140,10 +140,10 @@ func TestWithPriorCapabilities(t *testing.T) {
 	particles := Model{Base: net, Hyper: Ensemble{Particles: 2, Params: 3}}
 	field := Model{Base: net, Hyper: MeanField{Params: 3}}
 	if c := (WithPrior{particles, particles}).Capabilities(); c.Particles == nil || c.Gradient == nil {
-		t.Errorf("an ensemble has %+v", c)
+		t.Errorf("an ensemble has the capabilities %+v", c)
 	}
 	if c := (WithPrior{field, field}).Capabilities(); c.Variational == nil {
-		t.Errorf("a mean field has %+v", c)
+		t.Errorf("a mean field has the capabilities %+v", c)
 	}
 }
 

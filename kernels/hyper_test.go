@@ -88,11 +88,11 @@ func TestProgramIsKept(t *testing.T) {
 
 	write(t, source, "package b\nconst Text = 1 + \n")
 	if program, err := s.program(t.Context(), g, filepath.Join(dir, "a"), "example.org/a/say"); err == nil {
-		t.Errorf("sources with a fault became %s", program)
+		t.Errorf("sources that do not compile: got the program %s", program)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.program(ctx, g, filepath.Join(dir, "a"), "example.org/a/say"); err == nil {
-		t.Error("no error after an interrupt")
+		t.Error("after an interrupt: got no error")
 	}
 }

@@ -94,7 +94,7 @@ func TestUninstallKeepsWhatOthersWrote(t *testing.T) {
 		t.Error("install has replaced a file that is not its own")
 	}
 	if got := strings.Join(below(t, dir), " "); got != ". kernel.json mine.txt" {
-		t.Errorf("left after a failed install: %s", got)
+		t.Errorf("files left after a failed install: %s", got)
 	}
 }
 

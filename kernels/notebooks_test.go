@@ -62,7 +62,7 @@ func TestFirstCell(t *testing.T) {
 		t.Fatalf("exit status %d, want 0\n%s", code, out)
 	}
 	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
-		t.Error("the notebook itself was changed")
+		t.Error("the run changed the notebook itself")
 	}
 	executed, err := os.ReadFile(filepath.Join(folder, "first.ipynb"))
 	if err != nil {
@@ -70,7 +70,7 @@ func TestFirstCell(t *testing.T) {
 	}
 	for _, want := range []string{"[3]float32{1, 4, 9}", "image/png", `"full\n"`, `| agent |`, "Dir is missing"} {
 		if !strings.Contains(string(executed), want) {
-			t.Errorf("%q is not among the outputs", want)
+			t.Errorf("the outputs do not have %q", want)
 		}
 	}
 	if text := string(executed); strings.Contains(strings.Split(text, "notebook.NewLive()")[1], "text/html") {
@@ -90,7 +90,7 @@ func TestFailingCells(t *testing.T) {
 		before, _ := os.ReadFile(path)
 		out, code := result(t, run, "run", "--inplace", path)
 		if code != 1 || !strings.Contains(out, c.want) || !strings.Contains(out, "cell 2:") {
-			t.Errorf("%s: exit status %d, output\n%s", c.name, code, out)
+			t.Errorf("%s: exit status %d, want 1 and cell 2: output\n%s", c.name, code, out)
 		}
 		if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 			t.Errorf("%s: --inplace changed a notebook that failed", c.name)

@@ -37,7 +37,7 @@ func TestRequirementsArePinnedByHash(t *testing.T) {
 			}
 			for _, h := range entry[1:] {
 				if !hashed.MatchString(h) {
-					t.Errorf("%s: %s: %q is no sha256", filepath.Base(file), entry[0], h)
+					t.Errorf("%s: %s: %q is not a sha256", filepath.Base(file), entry[0], h)
 				}
 			}
 		}

@@ -74,7 +74,7 @@ func TestRunTakesAllNotebooksInOrder(t *testing.T) {
 	dir := t.TempDir()
 	o := runOptions{timeout: time.Minute, jobs: 1}
 	if _, err := o.notebooks(dir, nil); err == nil {
-		t.Error("no error without a notebook")
+		t.Error("folder without a notebook: got no error")
 	}
 	for _, name := range []string{"02-b.ipynb", "01-a.ipynb", "notes.txt"} {
 		writeNotebook(t, filepath.Join(dir, name))

@@ -199,7 +199,7 @@ func TestTellsWhyItDoesNotStart(t *testing.T) {
 					t.Errorf("cell: got status %s, want an error with the reason: %s", status, value)
 				}
 				if said := k.outputs(); !strings.Contains(said, c.want) {
-					t.Errorf("the cell shows %q", said)
+					t.Errorf("the cell shows %q, want the reason", said)
 				}
 			}
 			if r := k.ask(t, "shutdown_request", struct{}{}); r.Status != "ok" {

@@ -143,11 +143,11 @@ func TestLoadGoesOnAsSaved(t *testing.T) {
 			}
 		}
 		if !reflect.DeepEqual(must.M1(a.Sample(inputs, 3)), must.M1(b.Sample(inputs, 3))) {
-			t.Errorf("%s: samples differ after loading", name)
+			t.Errorf("%s: samples of the loaded agent differ from the saved agent's", name)
 		}
 		c.Learner.Belief, c.Features = armsModel(5, 3), 0
 		if _, err := agent.Load(c, path); err == nil || !strings.Contains(err.Error(), "a different configuration") {
-			t.Errorf("%s: loading with another model: %v", name, err)
+			t.Errorf("%s: Load with another model: got error %v, want one about a different configuration", name, err)
 		}
 	}
 }

@@ -84,12 +84,12 @@ func TestArmsComeAndGo(t *testing.T) {
 				before := a.Parts(n)
 				must.M(a.Save(path))
 				if got := must.M1(a.AddArm(agent.None)); got != n {
-					t.Fatalf("the new arm is %d", got)
+					t.Fatalf("the new arm has number %d, want the next one", got)
 				}
 				must.M1(a.AddArm(0))
 				after := a.Parts(n + 2)
 				if name != "one" && !reflect.DeepEqual(before, after[:n]) { // programs keep another root than plain Go
-					t.Error("other arms' beliefs have changed")
+					t.Error("the beliefs about the other arms have changed")
 				}
 				if prior := must.M1(agent.New(c)).Parts(n)[0]; name != "arms" && !reflect.DeepEqual(prior, after[n]) {
 					t.Error("the new arm has another prior than the first had")
@@ -117,7 +117,7 @@ func TestArmsComeAndGo(t *testing.T) {
 					t.Errorf("a list without an arm that is not offered: %v", list)
 				}
 				if e := must.M1(a.Explain(t.Context(), among(r, c), 4)); len(e) != n+2 {
-					t.Errorf("%d explanations of %d arms", len(e), n+2)
+					t.Errorf("got %d explanations, want one for each of the %d arms", len(e), n+2)
 				}
 				for _, id := range late {
 					must.M(a.Observe(t.Context(), agent.Feedback{ID: id, Reward: 3}))
@@ -199,7 +199,7 @@ func TestArmsSideBySide(t *testing.T) {
 				}
 				must.M1(a.Sample(x[len(x)-1:], 2))
 				if _, err := before.Sample(x[len(x)-1:], 2); err == nil {
-					t.Errorf("%s: a Snapshot of before knows arm %d", name, arm)
+					t.Errorf("%s: a Snapshot from before the change has arm %d", name, arm)
 				}
 				before.Close()
 			}
@@ -246,7 +246,7 @@ func TestArmsRefused(t *testing.T) {
 	must.M(neural.RemoveArm(1))
 	m := agent.Menu{Context: []float32{1, 2, 3, 4}}
 	if d := must.M1(neural.Decide(t.Context(), m)); d.Probabilities[1] != 0 || len(d.Probabilities) != 3 {
-		t.Errorf("networks without arm 1: %v", d)
+		t.Errorf("networks without arm 1: got decision %v, want probability 0 for arm 1", d)
 	}
 	a.Close()
 	if _, err := a.AddArm(0); !errors.Is(err, agent.ErrClosed) {
@@ -263,7 +263,7 @@ func TestArmsRefused(t *testing.T) {
 		t.Errorf("the reader has %+v, and the agent %+v", reader.Arms(), b.Arms())
 	}
 	if d := must.M1(reader.Decide(t.Context(), m)); len(d.Probabilities) != 4 {
-		t.Errorf("the reader decides among %d arms", len(d.Probabilities))
+		t.Errorf("the reader decides among %d arms, want 4", len(d.Probabilities))
 	}
 	if _, err := reader.AddArm(0); err == nil || !strings.Contains(err.Error(), "come from the file") {
 		t.Errorf("AddArm of a reader: got error %v, want one that says that arms come from the file", err)

@@ -31,7 +31,7 @@ func TestSameDecisionsOnBothBackends(t *testing.T) {
 			one, two := must.M1(agent.New(with(backend.Go))), must.M1(agent.New(with(backend.XLACPU)))
 			r := rand.New(rand.NewPCG(3, 3))
 			if n := alike(t, r, c, one, two, 60); n < 50 {
-				t.Errorf("rounding parts them after %d decisions", n)
+				t.Errorf("the backends' decisions differ after %d decisions, want at least 50", n)
 			}
 			dir := t.TempDir()
 			must.M(one.Save(filepath.Join(dir, "go")))

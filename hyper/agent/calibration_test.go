@@ -114,7 +114,7 @@ func TestCalibration(t *testing.T) {
 	}
 	w = calibrated(t, 1.5, 60)
 	if m, j := deviations(w.marginal), deviations(w.joint); m > -4 || j > -2 {
-		t.Errorf("with more noise: marginal %.1f, joint %.1f", m, j)
+		t.Errorf("three times the noise: got deviations %.1f (marginal) and %.1f (joint), want below -4 and -2", m, j)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestCalibrationOfProbabilities(t *testing.T) {
 		}
 	}
 	if !(got.Joint > got.ExpectedJoint) || !(got.Marginal < -0.4) {
-		t.Errorf("four 1s in a row: %+v", got)
+		t.Errorf("four rewards of 1 in a row: got %+v, want a joint density above the expected one", got)
 	}
 	for want, err := range map[string]error{
 		"the number of responses":   errOf(s.Calibrate([][]float32{{0}}, nil)),

@@ -62,7 +62,7 @@ func TestChangeRestarts(t *testing.T) {
 		must.M(a.Told(x[i%arms], y))
 		must.M(twin.Told(x[i%arms], y))
 		if a.Alarms() != twin.Alarms() {
-			t.Fatalf("datum %d: %+v, after a file %+v", i, a.Alarms(), twin.Alarms())
+			t.Fatalf("datum %d: got alarms %+v, and %+v after loading, want equal alarms", i, a.Alarms(), twin.Alarms())
 		}
 		if at == 0 && a.Alarms().Count > 0 {
 			at = i + 1
@@ -75,7 +75,8 @@ func TestChangeRestarts(t *testing.T) {
 	}
 	got := a.Alarms()
 	if at <= 200 || at > 210 || got.Count != 1 || got.Last != at || got.Seen != 300 || a.Size() != 300-at+1 {
-		t.Errorf("first alarm at %d, %+v, %d data", at, got, a.Size())
+		t.Errorf("got the first alarm at %d, alarms %+v, %d data, want one alarm within 10 data of the change",
+			at, got, a.Size())
 	}
 }
 
@@ -108,7 +109,7 @@ func TestChangeOfNothing(t *testing.T) {
 			a.Close()
 		}
 		if alarms > 3 {
-			t.Errorf("noise of %v: %d false alarms", noiseVariance, alarms)
+			t.Errorf("noise variance %v: got %d false alarms, want at most 3", noiseVariance, alarms)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func TestChangeFalseAlarms(t *testing.T) {
 		}
 		t.Logf("%s: %d of 1,000 runs of 1,000 data have a false alarm", name, alarms)
 		if alarms > 100+3*10 {
-			t.Errorf("%s: %d of 1,000 runs have a false alarm", name, alarms)
+			t.Errorf("%s: %d of 1,000 runs have a false alarm, want about 100 at most", name, alarms)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func TestChangeInClosedForm(t *testing.T) {
 		d, evidence := detector{}, 0.0
 		for i := range settled {
 			if d, evidence = d.next(unit*[]float64{2, -2}[i%2], 0.5); evidence != 0 {
-				t.Errorf("evidence %g after %d errors", evidence, i+1)
+				t.Errorf("got evidence %g after %d errors, want 0", evidence, i+1)
 			}
 		}
 		d, _ = d.next(-unit, u1)

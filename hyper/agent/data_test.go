@@ -87,7 +87,7 @@ func TestDataKept(t *testing.T) {
 				b := must.M1(agent.Load(c, early))
 				teach(b, features, 5, 12)
 				if got := responses(t, b); !slices.Equal(got, upTo(0, 12)) {
-					t.Errorf("%s, %s: with more room data %v", name, replay, got)
+					t.Errorf("%s, %s: with a larger capacity got data %v, want 0 to 11", name, replay, got)
 				}
 				b = must.M1(agent.Load(c, late))
 				teach(b, features, 17, 19)
@@ -99,7 +99,8 @@ func TestDataKept(t *testing.T) {
 
 				c.Learner.Train.Capacity = 4
 				if _, err := agent.Load(c, early); err == nil || !strings.Contains(err.Error(), "Train.Capacity") {
-					t.Errorf("%s, %s: with less room: error %v", name, replay, err)
+					t.Errorf("%s, %s: with a smaller capacity got error %v, want one about Train.Capacity",
+						name, replay, err)
 				}
 			}
 		})
@@ -133,7 +134,7 @@ func TestGrowth(t *testing.T) {
 			Belief: c.Learner.Belief, Train: train.Config{Integrate: train.Sampled},
 		}, Replay: replay})
 		if err == nil || !strings.Contains(err.Error(), "apacity") {
-			t.Errorf("%s without a capacity: error %v", replay, err)
+			t.Errorf("%s without a capacity: got error %v, want one about the capacity", replay, err)
 		}
 	}
 	if _, err := agent.New(agent.Config{Learner: learner.Learner{
@@ -159,7 +160,7 @@ func TestSums(t *testing.T) {
 			teach(a, features, 0, 5)
 			must.M(a.Learn(context.Background(), 1))
 			if _, err := a.Data(); !errors.Is(err, agent.ErrNoData) || a.Size() != 5 {
-				t.Errorf("%d features: of %d data error %v", features, a.Size(), err)
+				t.Errorf("%d features, %d data: got error %v, want ErrNoData", features, a.Size(), err)
 			}
 			path := filepath.Join(t.TempDir(), "agent")
 			must.M(a.Save(path))
@@ -168,7 +169,7 @@ func TestSums(t *testing.T) {
 			must.M1(agent.Load(c, path))
 		}
 		if slices.Max(sizes)-slices.Min(sizes) > 40 { // a number of more digits
-			t.Errorf("%d features: files of %v bytes", features, sizes)
+			t.Errorf("%d features: files have %v bytes, want equal sizes for all capacities", features, sizes)
 		}
 	}
 }

@@ -93,13 +93,13 @@ func TestTrainingThatDiverges(t *testing.T) {
 		x := [][]float32{{1}, {2}}
 		before := fmt.Sprintf("%#v", must.M1(must.M1(agent.New(c)).Act(context.Background(), x)).Nameless())
 		if err := a.Told([]float32{1}, 1); !errors.Is(err, agent.ErrNotFinite) || a.Size() != 0 {
-			t.Errorf("%s: Observe: %d data, error %v", name, a.Size(), err)
+			t.Errorf("%s: Observe: got %d data and error %v, want 0 and ErrNotFinite", name, a.Size(), err)
 		}
 		must.M(a.Add([]float32{1}, 1))
 		path := filepath.Join(t.TempDir(), "agent")
 		must.M(a.Save(path))
 		if err := a.Learn(context.Background(), 3); !errors.Is(err, agent.ErrNotFinite) || a.Size() != 1 {
-			t.Errorf("%s: Train: %d data, error %v", name, a.Size(), err)
+			t.Errorf("%s: Train: got %d data and error %v, want 1 and ErrNotFinite", name, a.Size(), err)
 		}
 		if d := fmt.Sprintf("%#v", must.M1(a.Act(context.Background(), x)).Nameless()); d != before {
 			t.Errorf("%s: decision %v after training that failed, %v before", name, d, before)
@@ -128,6 +128,6 @@ func TestInitialParametersThatAreNotFinite(t *testing.T) {
 	if _, err := agent.New(agent.Config{Learner: learner.Learner{
 		Belief: m, Train: train.Config{Capacity: 10},
 	}, Features: 2, Backend: backend.Go}); err == nil {
-		t.Error("an infinite prior passes")
+		t.Error("New with an infinite prior: got no error")
 	}
 }

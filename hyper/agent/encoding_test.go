@@ -66,7 +66,7 @@ func ExampleContextualNeural() {
 func TestContextualOptions(t *testing.T) {
 	c := Config{Forget: 0.99, Waves: None}.Contextual(2, 3)
 	if b := c.Learner.Belief.(hyper.BayesianLinear); b.Waves != 0 || c.Learner.Train.Discount != 0.99 {
-		t.Errorf("%d cosines, a discount of %v", b.Waves, c.Learner.Train.Discount)
+		t.Errorf("got %d cosines and a discount of %v, want 0 and 0.99", b.Waves, c.Learner.Train.Discount)
 	}
 	if b := (Config{Waves: 7}).Contextual(2, 3).Learner.Belief.(hyper.BayesianLinear); b.Waves != 7 {
 		t.Errorf("got %d cosines, want 7", b.Waves)
@@ -153,7 +153,7 @@ func TestStandardised(t *testing.T) {
 		e.count(Menu{Context: []float32{0, 0}})
 	}
 	if x := e.inputs(Menu{Context: []float32{1e18, 0}}, true)[0]; x[1] != mostDeviations {
-		t.Errorf("an outlier is %v", x[1])
+		t.Errorf("outlier: got %v, want the largest deviation", x[1])
 	}
 }
 
@@ -174,7 +174,7 @@ func TestWrongMenus(t *testing.T) {
 		}
 	}
 	if a.encoder.context.Count != 0 {
-		t.Error("a wrong menu was counted")
+		t.Error("the statistics include numbers of a refused menu")
 	}
 	features := Encoding{Action: 2}
 	for want, m := range map[string]Menu{
@@ -202,7 +202,7 @@ func TestWrongMenus(t *testing.T) {
 	}
 	if _, err := must.M1(Linear(2)).Decide(t.Context(), Menu{Context: []float32{1}}); err == nil ||
 		!strings.Contains(err.Error(), "needs a Config.Encoding") {
-		t.Errorf("a context without an Encoding: %v", err)
+		t.Errorf("context without an Encoding: got error %v, want one about Config.Encoding", err)
 	}
 }
 
@@ -255,7 +255,7 @@ func TestArmsThatAreNotThere(t *testing.T) {
 	c := Config{Backend: backend.Go}.Contextual(2, 1)
 	c.Encoding.Arms = 3
 	if _, err := New(c); err == nil || !strings.Contains(err.Error(), "Encoding.Arms must be at most 2") {
-		t.Errorf("more arms than blocks: %v", err)
+		t.Errorf("more arms than blocks: got error %v, want one about Encoding.Arms", err)
 	}
 }
 
@@ -282,6 +282,6 @@ func TestContextualAfterLoading(t *testing.T) {
 		one, two = append(one, period(a, r1)), append(two, period(b, r2))
 	}
 	if !slices.Equal(one, two) || slices.Max(one) == slices.Min(one) {
-		t.Errorf("decisions are %v, after loading %v", one, two)
+		t.Errorf("decisions of the agent %v, of the loaded agent %v, want equal and different arms", one, two)
 	}
 }

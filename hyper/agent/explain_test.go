@@ -58,7 +58,7 @@ func TestExplain(t *testing.T) {
 	x[0], x[70] = 14, 13
 	for arm, e := range must.M1(a.Explain(t.Context(), Menu{Context: x}, 256)) {
 		if off := e.Mean - float64(reward(arm, x)); math.Abs(off) > 4*e.SD+0.3 || len(e.Context) != d-1 || e.Action != nil {
-			t.Errorf("arm %d: %v of %v, %d effects", arm, e.Estimate, reward(arm, x), len(e.Context))
+			t.Errorf("arm %d: got estimate %v of %v, with %d effects", arm, e.Estimate, reward(arm, x), len(e.Context))
 		}
 		for _, f := range e.Context {
 			want := map[int]float64{0: 4 * float64(arm), 70: -9}[f.Number]
@@ -68,13 +68,13 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	if a.pending.made() != made {
-		t.Error("an explanation has decided")
+		t.Error("Explain has made a decision")
 	}
 	if _, err := a.Explain(t.Context(), Menu{Context: x[:3]}, 256); err == nil {
-		t.Error("a short context was not refused")
+		t.Error("Explain with a short context: got no error")
 	}
 	if _, err := a.Explain(t.Context(), Menu{Context: x}, 1); err == nil {
-		t.Error("one function was not refused")
+		t.Error("Explain by one function: got no error")
 	}
 	linear := must.M1(Linear(2))
 	for i := range 200 {

@@ -46,7 +46,7 @@ func TestFeedbackInAnyOrder(t *testing.T) {
 	for range 3 {
 		x, y := must.M1(a.Act(ctx, nil)), must.M1(b.Act(ctx, nil))
 		if !reflect.DeepEqual(x.Nameless(), y.Nameless()) || a.Size() != 4 {
-			t.Fatalf("%d data, %v; told in that order %v", a.Size(), x, y)
+			t.Fatalf("got %d data and decision %v, want 4 and decision %v, as when told in that order", a.Size(), x, y)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestFeedbackThatIsNotTaken(t *testing.T) {
 	}
 	nan := agent.Feedback{ID: made[3].ID, Reward: float32(math.NaN())}
 	if err := a.Observe(ctx, nan); !errors.Is(err, agent.ErrNotFinite) || !strings.Contains(err.Error(), nan.ID) {
-		t.Errorf("a reward that is no number: %v", err)
+		t.Errorf("NaN as a reward: got error %v, want ErrNotFinite with the ID", err)
 	}
 	must.M(a.Observe(ctx, agent.Feedback{ID: nan.ID, Reward: 2}))
 	if a.Size() != 2 {
@@ -85,12 +85,12 @@ func TestFeedbackThatIsNotTaken(t *testing.T) {
 	cancel()
 	left := agent.Feedback{ID: made[2].ID, Reward: 1}
 	if err := a.Observe(done, left); !errors.Is(err, context.Canceled) || a.Size() != 2 {
-		t.Errorf("after its context: %v, %d data", err, a.Size())
+		t.Errorf("canceled context: got error %v and %d data, want Canceled and 2", err, a.Size())
 	}
 	must.M(a.Observe(ctx, left))
 	a.Close()
 	if err := a.Observe(ctx, left); err != nil { // it has come before
-		t.Errorf("a duplicate after Close: %v", err)
+		t.Errorf("duplicate reward after Close: got error %v, want none", err)
 	}
 	last := must.M1(a.Act(ctx, nil))
 	if err := a.Observe(ctx, agent.Feedback{ID: last.ID}); !errors.Is(err, agent.ErrClosed) {

@@ -139,7 +139,7 @@ func TestDecisionsOnHost(t *testing.T) {
 						differ++
 					}
 					if len(d.Probabilities) != len(want.Probabilities) || off > 0.11 && p.Samples() == 20 {
-						t.Errorf("%s, %#v, decision %d: %v, by a program %v", name, p, i, d, want)
+						t.Errorf("%s, %#v, decision %d: got %v, and %v by a program", name, p, i, d, want)
 					}
 					at := []float32{float32(d.Action)}
 					if x != nil {
@@ -151,7 +151,7 @@ func TestDecisionsOnHost(t *testing.T) {
 				}
 			}
 			if differ > decisions/50 {
-				t.Errorf("%s: %d of %d decisions differ", name, differ, decisions)
+				t.Errorf("%s: %d of %d decisions differ from the programs', want at most 2%%", name, differ, decisions)
 			}
 		}
 	})

@@ -330,7 +330,7 @@ func TestClosedLog(t *testing.T) {
 	}
 	_, opened := agent.Open(c, path, log)
 	if !errors.Is(opened, durable.ErrClosed) {
-		t.Errorf("Open with a closed log: %v", opened)
+		t.Errorf("Open with a closed log: got error %v, want ErrClosed", opened)
 	}
 	a.Close()
 	must.M(log.Close())

@@ -92,7 +92,7 @@ func TestSettlingThroughKills(t *testing.T) {
 		must.M(c.Start())
 		lines := bufio.NewScanner(out)
 		if !lines.Scan() { // it takes a while to begin
-			t.Fatal("the process says nothing")
+			t.Fatal("the process printed nothing")
 		}
 		time.AfterFunc(time.Duration(r.IntN(150))*time.Millisecond, func() { _ = c.Process.Kill() })
 		for first := true; first || lines.Scan(); first = false {

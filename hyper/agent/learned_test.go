@@ -66,7 +66,7 @@ func TestLearnsAsPrograms(t *testing.T) {
 				must.M(errors.Join(a.Told(at, y), b.Told(at, y)))
 			}
 			if a.Rounds() != 40 || a.Size() != 40 {
-				t.Errorf("%d rounds on %d data", a.Rounds(), a.Size())
+				t.Errorf("got %d rounds on %d data, want 40 and 40", a.Rounds(), a.Size())
 			}
 			var inputs [][]float32
 			for i := range blocks {
@@ -133,7 +133,7 @@ func TestLoadsWhatProgramsLearned(t *testing.T) {
 		}
 	}
 	if a.learner == nil || a.Size() != 12 {
-		t.Errorf("%d data, learned in plain Go: %v", a.Size(), a.learner != nil)
+		t.Errorf("got %d data, learned in plain Go: %v, want 12 and true", a.Size(), a.learner != nil)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestLearnedDiverges(t *testing.T) {
 		t.Error(err)
 	}
 	if !maps.Equal(before, a.Whole()) {
-		t.Error("the agent has changed")
+		t.Error("a failed call has changed the agent")
 	}
 }
 

@@ -42,7 +42,7 @@ func TestDecideList(t *testing.T) {
 			}
 		}
 		if len(seen) != k*(k-1) {
-			t.Errorf("%s: %d pairs of %d actions: %v", name, len(seen), k, seen)
+			t.Errorf("%s: got %d pairs of %d actions, want each pair: %v", name, len(seen), k, seen)
 		}
 		for pair, n := range seen {
 			if want := 600 / float64(k*(k-1)); float64(n) < want/2 || float64(n) > want*2 {
@@ -57,7 +57,7 @@ func TestDecideList(t *testing.T) {
 			}
 		}
 		if m.Arms != nil && !slices.Equal(m.Arms, []int{3, 1, 2}) {
-			t.Errorf("the menu was changed: %v", m.Arms)
+			t.Errorf("DecideList changed the menu: %v", m.Arms)
 		}
 	}
 }

@@ -27,18 +27,18 @@ func TestHashedNames(t *testing.T) {
 	for i := range 10_000 {
 		place, sign := n.bucket(fmt.Sprintf("word=%d", i))
 		if again, same := n.bucket(fmt.Sprintf("word=%d", i)); again != place || same != sign {
-			t.Fatal("a name has two places")
+			t.Fatal("a name has two different places")
 		}
 		counts[place-1]++
 		signs += int(sign)
 	}
 	for place, count := range counts {
 		if math.Abs(float64(count)-625) > 5*math.Sqrt(625.0*15/16) {
-			t.Errorf("place %d has %d names", place, count)
+			t.Errorf("place %d has %d names, want about 625", place, count)
 		}
 	}
 	if math.Abs(float64(signs)) > 5*100 {
-		t.Errorf("signs add up to %d", signs)
+		t.Errorf("the signs have the sum %d, want about 0", signs)
 	}
 	x, err := n.Numbers(map[string]any{"age": 3.5, "word": "hello", "visits": 2})
 	if err != nil || x[0] != 3.5 || len(x) != 17 {

@@ -169,7 +169,7 @@ func TestRewardsOfAnyScale(t *testing.T) {
 					}
 				}
 				if by[1] == 0 && math.Exp2(math.Round(math.Log2(by[0]))) == by[0] && differ > 0 {
-					t.Errorf("scale %v: %d actions differ", by[0], differ)
+					t.Errorf("scale %v: %d actions differ, want none", by[0], differ)
 				}
 				other, _ := meanError(regrets(h, 0))
 				t.Logf("scale %v, offset %v: regret %.2f, %.2f +- %.2f of scale 1; %d of %d actions differ", by[0], by[1], other,

@@ -65,7 +65,7 @@ func TestPaddingChangesNoDecision(t *testing.T) {
 					for _, size := range []int{6, 16} {
 						got := must.M1(a.decideBy(x, size, number))
 						if len(got.Probabilities) != 5 || got.Action != want.Action {
-							t.Fatalf("%s, %s: %v padded to %d, %v without", name, on, got, size, want)
+							t.Fatalf("%s, %s: got %v with padding to %d, and %v without", name, on, got, size, want)
 						}
 						for i, p := range want.Probabilities {
 							if math.Abs(float64(p-got.Probabilities[i])) > 1e-4 {
@@ -85,7 +85,7 @@ func TestPaddingChangesNoSample(t *testing.T) {
 	a, x := ensemble(backend.Go, nil, base.Linear{Features: 2}), someInputs(5)
 	for _, f := range must.M1(a.Sample(x, 7)) {
 		if len(f) != 5 {
-			t.Fatalf("%d values of 5 inputs", len(f))
+			t.Fatalf("got %d values for 5 inputs", len(f))
 		}
 		for i, v := range f { // f is linear
 			a, b := f[0], f[1]
@@ -124,14 +124,14 @@ func TestFewProgramsAreKept(t *testing.T) {
 		must.M1(a.Act(context.Background(), someInputs(n)))
 	}
 	if built != 14 || len(a.programs.all) != 14 { // 1, 2, 3, 4, 6 ... 64, 96, 128
-		t.Errorf("%d programs built, %d kept", built, len(a.programs.all))
+		t.Errorf("%d programs were built and %d kept, want 14 and 14", built, len(a.programs.all))
 	}
 	for n := range 30 {
 		must.M1(a.Sample(someInputs(2), n+1))
 	}
 	must.M1(a.Act(context.Background(), someInputs(2)))
 	if built != 14+30+1 || len(a.programs.all) != mostPrograms {
-		t.Errorf("%d programs built, %d kept", built, len(a.programs.all))
+		t.Errorf("%d programs were built and %d kept, want 45 and the maximum", built, len(a.programs.all))
 	}
 	for _, p := range a.programs.all {
 		if p.users != 1 {
@@ -160,7 +160,7 @@ func TestWarmup(t *testing.T) {
 					continue
 				}
 				if want := must.M1(cold.Act(context.Background(), x)); got.Action != want.Action {
-					t.Errorf("%d of %d actions: %v, %v without a warmup", i, n, got, want)
+					t.Errorf("%d of %d actions: got %v, and %v without a warmup", i, n, got, want)
 				}
 				must.M(cold.Told(x[got.Action], 1))
 			}
@@ -169,7 +169,7 @@ func TestWarmup(t *testing.T) {
 			t.Errorf("%d parts of programs built by a warmup, and %d after it", before, built-before)
 		}
 		if err := warm.Warmup(0); err == nil {
-			t.Error("a warmup for no actions passes")
+			t.Error("Warmup for no actions: got no error")
 		}
 	})
 }

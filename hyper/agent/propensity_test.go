@@ -66,7 +66,7 @@ func TestImportanceWeightsAreUnbiased(t *testing.T) {
 			}
 			for x, m := range mean {
 				if se := math.Sqrt(variance[x]); se > 0.1 || math.Abs(m-1) > 5*se {
-					t.Errorf("action %d: E[1{a}/p] is %.3f, standard error %.3f", x, m, se)
+					t.Errorf("action %d: E[1{a}/p] is %.3f, want 1; standard error %.3f", x, m, se)
 				}
 			}
 		})
@@ -195,13 +195,13 @@ func TestSamplesAndDecisionsHaveCountsOfTheirOwn(t *testing.T) {
 		must.M1(a.Act(context.Background(), nil))
 	}
 	if !reflect.DeepEqual(must.M1(a.Sample(nil, 4)), must.M1(b.Sample(nil, 4))) {
-		t.Error("decisions change samples")
+		t.Error("decisions have changed the samples")
 	}
 	for range 3 {
 		must.M1(b.Act(context.Background(), nil))
 	}
 	if x, y := fmt.Sprintf("%#v", must.M1(a.Act(context.Background(), nil)).Nameless()),
 		fmt.Sprintf("%#v", must.M1(b.Act(context.Background(), nil)).Nameless()); x != y {
-		t.Errorf("a sample changes decisions: %s, %s", x, y)
+		t.Errorf("a sample has changed the decision: %s, %s", x, y)
 	}
 }

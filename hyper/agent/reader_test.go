@@ -91,7 +91,7 @@ func TestReader(t *testing.T) {
 			}
 			deciding.Wait()
 			if r.Size() != 104 {
-				t.Errorf("%d data after the later file", r.Size())
+				t.Errorf("after the later file: got %d data, want 104", r.Size())
 			}
 			taken := 0
 			for range 50 {
@@ -106,11 +106,11 @@ func TestReader(t *testing.T) {
 			text[len(text)/2] ^= 1
 			must.M(os.WriteFile(file, text, 0o600))
 			if err := r.Refresh(file); err == nil || r.Size() != 104 {
-				t.Errorf("a damaged file: %v, %d data", err, r.Size())
+				t.Errorf("damaged file: got error %v and %d data, want an error and 104", err, r.Size())
 			}
 			must.M1(r.Decide(ctx, menu))
 			if err := r.Save(file); err == nil {
-				t.Error("a reader was saved")
+				t.Error("Save of a reader: got no error")
 			}
 			if err := a.Refresh(file); err == nil || !strings.Contains(err.Error(), "agent.Reader") {
 				t.Error(err)

@@ -51,7 +51,7 @@ func TestReservoirIsUniform(t *testing.T) {
 			chi += math.Pow(n-want, 2) / want / (1 - capacity/float64(data))
 		}
 		if p := (distuv.ChiSquared{K: data - 1}).Survival(chi); p < 1e-6 {
-			t.Errorf("%s: data kept %v times, expected %v: p = %.1g", replay, count, want, p)
+			t.Errorf("%s: data kept %v times, want about %v: p = %.1g", replay, count, want, p)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func TestPadded(t *testing.T) {
 	for n := 1; n <= 4096; n++ {
 		size := padded(n)
 		if size < n || 2*size > 3*n {
-			t.Errorf("%d actions are padded to %d", n, size)
+			t.Errorf("%d actions are padded to %d, want at most half more", n, size)
 		}
 		sizes[size] = true
 	}
@@ -140,10 +140,10 @@ func TestFloored(t *testing.T) {
 			t.Fatalf("probabilities %v, want %v", p, want)
 		}
 		if math.Abs(float64(c)/n-float64(p[i])) > 0.005 { // 2654435761 spreads the second word evenly
-			t.Errorf("action %d done %d times of %d, probability %v", i, c, n, p[i])
+			t.Errorf("action %d taken %d times of %d, want a share of %v", i, c, n, p[i])
 		}
 	}
 	if x, p := floored(1, []float32{0, 0.5}, 0, []uint32{0, 0}); x != 1 || p[1] != 1 {
-		t.Errorf("without a floor action %d of probabilities %v", x, p)
+		t.Errorf("without a floor: got action %d with probabilities %v, want action 1", x, p)
 	}
 }

@@ -182,7 +182,7 @@ func TestBadFiles(t *testing.T) {
 		t.Errorf("Load of a folder: got error %v, want ErrDamaged that says that it is a folder", err)
 	}
 	if _, err := agent.Load(c, filepath.Join(dir, "none")); !os.IsNotExist(errCause(err)) {
-		t.Errorf("no file: error %v", err)
+		t.Errorf("missing file: got error %v, want not-exist", err)
 	}
 }
 

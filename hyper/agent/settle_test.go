@@ -103,7 +103,7 @@ func TestSettling(t *testing.T) {
 			defer b.Close()
 			same(t, a.Whole(), b.Whole())
 			if y, ok := b.Settled(d.ID); x.reward != (agent.Reward{}) && (ok != (len(x.want) == 1) || ok && y != x.want[0]) {
-				t.Errorf("the decision is settled with %v, %v", y, ok)
+				t.Errorf("the decision is settled with %v, %v, want the learned reward", y, ok)
 			}
 		})
 	}
@@ -203,7 +203,7 @@ func TestCorrectionIsExact(t *testing.T) {
 		for i := range at {
 			for j := range at[i] {
 				if math.Abs(float64(at[i][j]-late[i][j])) > 1e-4*(1+math.Abs(float64(at[i][j]))) {
-					t.Errorf("%s: told at once %v, late %v", name, at, late)
+					t.Errorf("%s: told at once %v, told late %v, want equal functions", name, at, late)
 				}
 			}
 		}
@@ -235,7 +235,7 @@ func TestCorrectionOfRows(t *testing.T) {
 				return learnedOf(a)
 			}
 			if at, late := learn(false), learn(true); len(at) != 6 || fmt.Sprint(at) != fmt.Sprint(late) {
-				t.Errorf("%s: told at once %v, late %v", replay, at, late)
+				t.Errorf("%s: told at once %v, told late %v, want equal data", replay, at, late)
 			}
 		})
 	}
@@ -256,14 +256,14 @@ func TestCorrectionAfterRestart(t *testing.T) {
 		must.M(a.Observe(t.Context(), agent.Feedback{ID: must.M1(a.Act(t.Context(), nil)).ID, Reward: y}))
 	}
 	if a.Alarms().Count == 0 {
-		t.Fatal("there was no alarm")
+		t.Fatal("got no alarm after the change")
 	}
 	before := a.Whole()
 	must.M(a.Observe(t.Context(), agent.Feedback{ID: first.ID, Reward: 9}))
 	after := a.Whole()
 	for _, what := range []string{"data", "decisions"} { // a round more, and what the decision got
 		if before[what] == after[what] {
-			t.Errorf("%s did not change", what)
+			t.Errorf("part %s did not change", what)
 		}
 		delete(before, what)
 	}
@@ -338,7 +338,7 @@ func TestSettlingByItself(t *testing.T) {
 	n := a.Size()
 	time.Sleep(50 * time.Millisecond)
 	if n != a.Size() {
-		t.Error("it settles after Close")
+		t.Error("the agent settled a decision after Close")
 	}
 	path := filepath.Join(t.TempDir(), "agent")
 	must.M(a.Save(path))
@@ -365,7 +365,7 @@ func TestReplaySettlesNothing(t *testing.T) {
 	}
 	time.Sleep(20 * time.Millisecond)
 	if err := b.SettleAt(time.Now()); err == nil || b.Size() != 0 {
-		t.Errorf("%v, %d data while it replays", err, b.Size())
+		t.Errorf("SettleAt during a replay: got error %v and %d data, want an error and 0", err, b.Size())
 	}
 	must.M(b.Continue(log))
 	for begun := time.Now(); b.Size() < 1 && time.Since(begun) < 20*time.Second; {

@@ -99,7 +99,7 @@ func TestDefaultStepIsStable(t *testing.T) {
 	}, Backend: backend.Go}))
 	must.M(a.Told([]float32{1}, 5))
 	if mu := a.mean(t)[1]; math.Abs(mu-5/1.0001) > 1e-4 {
-		t.Errorf("the mean is %v", mu)
+		t.Errorf("got the mean %v, want 5/1.0001", mu)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestWriteAndRead(t *testing.T) {
 	must.M(a.Write(&w))
 	written := w.Bytes()
 	if !bytes.Equal(written, must.M1(os.ReadFile(path))) {
-		t.Error("Write and Save differ")
+		t.Error("Write and Save give different bytes")
 	}
 	b := must.M1(Read(c, bytes.NewReader(written)))
 	x := must.M1(a.Inputs(m))
@@ -59,10 +59,10 @@ func TestWriteAndRead(t *testing.T) {
 	}
 	failing := errors.New("no more")
 	if _, err := Read(c, io.MultiReader(bytes.NewReader(written[:50]), failed{failing})); !errors.Is(err, failing) {
-		t.Errorf("a reader that fails: %v", err)
+		t.Errorf("failing reader: got error %v, want its own", err)
 	}
 	if err := a.Write(failed{failing}); !errors.Is(err, failing) {
-		t.Errorf("a writer that fails: %v", err)
+		t.Errorf("failing writer: got error %v, want its own", err)
 	}
 }
 

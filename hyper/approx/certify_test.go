@@ -77,7 +77,7 @@ func TestRefinementAndBudget(t *testing.T) {
 	}
 	if c := certify(t, m, 0.05, 0.1, Options{Construction: coarse, Budget: time.Nanosecond,
 		Draws: 2000}); c.Certified || c.Attempts != 1 || c.Reached <= c.Epsilon {
-		t.Errorf("2 cells, no time: %+v", c)
+		t.Errorf("2 cells without time: got %+v, want no certificate after one attempt", c)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestCertificatesAreReproducible(t *testing.T) {
 		got = append(got, c.Within)
 	}
 	if got[0] != got[1] || got[1] == got[2] {
-		t.Errorf("within epsilon: %v of 2000", got)
+		t.Errorf("draws within epsilon: %v of 2000, want equal for one seed and different for another", got)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestLowerBound(t *testing.T) {
 		tail += choose(10, i) * math.Pow(b, float64(i)) * math.Pow(1-b, float64(10-i))
 	}
 	if math.Abs(tail-0.05) > 1e-9 || LowerBound(0, 10, 0.9) != 0 {
-		t.Errorf("bound %v has tail %v", b, tail)
+		t.Errorf("got bound %v with tail %v, want the tail 0.05", b, tail)
 	}
 }
 
@@ -261,7 +261,7 @@ func TestCommittedCertificates(t *testing.T) {
 				epsilon float64
 			}{{2, 0.1}, {3, 0.1}, {4, 0.1}, {8, 0.1}, {16, 0.1}, {2, 0.02}, {3, 0.02}} {
 				if !seen[fmt.Sprint(name, at.points, r, at.epsilon)] {
-					t.Errorf("no certificate of %s on %d points, %v, %v", name, at.points, r, at.epsilon)
+					t.Errorf("no certificate of %s on %d points, %v, epsilon %v", name, at.points, r, at.epsilon)
 				}
 			}
 		}

@@ -80,7 +80,8 @@ func TestQuantileIsInterpolatedWithinTheTolerance(t *testing.T) {
 			worst = max(worst, math.Abs(f[0]-quantile(u)))
 		}
 		if worst > tolerance || worst < tolerance/3 {
-			t.Errorf("error %v with %d knots, tolerance %v", worst, len(knots), tolerance)
+			t.Errorf("got error %v with %d knots, want between a third of the tolerance and the tolerance %v",
+				worst, len(knots), tolerance)
 		}
 	}
 }
@@ -92,12 +93,13 @@ func TestConstructionsAreCloseAndGetCloser(t *testing.T) {
 		for _, r := range References {
 			at := task(t, known(t, name, 3), r, 0.02, 0.1)
 			if natural(at.Map, 3) != c {
-				t.Errorf("%s: the natural construction is %s", name, natural(at.Map, 3).Name())
+				t.Errorf("%s: got the construction %s", name, natural(at.Map, 3).Name())
 			}
 			before := share(build(t, c, at, 0), at, at.Epsilon)
 			after := share(build(t, c, at, 2), at, at.Epsilon)
 			if before < 1-at.Delta || after < 1-at.Delta/3 {
-				t.Errorf("%s, %s z: within epsilon with probability %.4f, refined %.4f", name, r, before, after)
+				t.Errorf("%s, %s z: within epsilon with probability %.4f, refined %.4f, want above 1 - delta "+
+					"and 1 - delta/3", name, r, before, after)
 			}
 		}
 	}
@@ -162,6 +164,6 @@ func TestKnotsLieWhereTheMapBends(t *testing.T) {
 func TestTrainedNetworksLearn(t *testing.T) {
 	at := task(t, known(t, "mixture", 1), Uniform, 0.2, 0.1)
 	if p := share(build(t, Trained{Width: 24, Steps: 1500}, at, 0), at, at.Epsilon); p < 0.95 {
-		t.Errorf("within epsilon with probability %.3f", p)
+		t.Errorf("within epsilon with probability %.3f, want at least 0.95", p)
 	}
 }

@@ -16,10 +16,10 @@ func TestLevelsAndQuantiles(t *testing.T) {
 		}
 	}
 	if q := Uniform.normal(0.975); math.Abs(q-1.959963984540054) > 1e-12 { // from a table
-		t.Errorf("quantile at 0.975 is %v", q)
+		t.Errorf("quantile at 0.975: got %v, want 1.96", q)
 	}
 	if err := Reference("sphere").Validate(); err == nil {
-		t.Error("an unknown reference is accepted")
+		t.Error("unknown reference: got no error")
 	}
 }
 

@@ -142,7 +142,7 @@ func TestSecondProcessCompilesNothing(t *testing.T) {
 	// XLA divides work by the number of processors, which NPROC overrides. A program for another number is therefore a
 	// different program, as on another processor.
 	if other := mustProcess(t, dir, "NPROC=7"); other.Counts.Compiled != programs {
-		t.Errorf("with other processors %+v", other.Counts)
+		t.Errorf("other number of processors: got %+v, want all programs compiled again", other.Counts)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestWithoutACacheProgramsAreCompiled(t *testing.T) {
 		t.Skip("only root can give a folder to another user")
 	}
 	if r := mustProcess(t, foreign); !strings.Contains(r.Why, "another user") {
-		t.Errorf("a folder of another user: %+v", r)
+		t.Errorf("folder of another user: got %+v, want that as the reason", r)
 	}
 	if left, err := os.ReadDir(foreign); err != nil || len(left) > 0 {
 		t.Errorf("the folder of another user has %v, %v", left, err)
@@ -280,7 +280,7 @@ func TestDamagedPrograms(t *testing.T) {
 		check(float64(1000 + i))
 	}
 	if last, err := backend.CompilingOf(backend.XLACPU); err != nil || last.Loaded-after.Loaded != times {
-		t.Errorf("%d of %d programs were replaced, %v", last.Loaded-after.Loaded, times, err)
+		t.Errorf("%d of %d programs were loaded after the repair (error %v)", last.Loaded-after.Loaded, times, err)
 	}
 }
 
@@ -297,7 +297,7 @@ func fresh(t *testing.T, cache string, known map[string]bool) string {
 			return path
 		}
 	}
-	t.Fatal("nothing new in the cache")
+	t.Fatal("the cache has no new file")
 	return ""
 }
 

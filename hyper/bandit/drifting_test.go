@@ -23,7 +23,7 @@ func TestDriftingWithoutDrift(t *testing.T) {
 		nil, 8)
 	want := watch(t, backend.Go, &Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, seeds, nil, 8)
 	if !reflect.DeepEqual(still, want) {
-		t.Error("it is another world")
+		t.Error("without drift the world differs from the Gaussian bandit")
 	}
 }
 

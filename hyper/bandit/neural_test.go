@@ -58,7 +58,7 @@ func TestNeuralActionsAreOnTheSphere(t *testing.T) {
 				norm += float64(v) * float64(v)
 			}
 			if math.Abs(norm-1) > 2e-6 || seen[x[at]] {
-				t.Fatalf("action %d is %v; seen before: %v", at/features, x[at:at+features], seen[x[at]])
+				t.Fatalf("action %d is %v, want length 1; seen before: %v", at/features, x[at:at+features], seen[x[at]])
 			}
 			seen[x[at]] = true
 		}
@@ -194,7 +194,7 @@ func TestNeuralStep(t *testing.T) {
 		}
 	}
 	if noise[runs-1] != 0 {
-		t.Errorf("noise %g without noise", noise[runs-1])
+		t.Errorf("run without noise: got noise %g", noise[runs-1])
 	}
 	both, product := 0.0, 0.0
 	for i := range runs - 1 {

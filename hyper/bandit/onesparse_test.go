@@ -117,7 +117,7 @@ func TestOneSparseTruth(t *testing.T) {
 			got := mean[run*(2*n-2):][:2*n-2]
 			m := slices.Index(got, 1)
 			if m < 0 || m >= n {
-				t.Fatalf("N = %d, run %d: mean rewards %v", n, run, got)
+				t.Fatalf("N = %d, run %d: got mean rewards %v, want a one-hot vector", n, run, got)
 			}
 			count[m]++
 			for i, x := range b.Actions() {
@@ -131,7 +131,7 @@ func TestOneSparseTruth(t *testing.T) {
 			chi += (c - expected) * (c - expected) / expected
 		}
 		if p := (distuv.ChiSquared{K: float64(n - 1)}).Survival(chi); p < 1e-6 {
-			t.Errorf("N = %d: components %v times, expected %.1f: p = %.1g", n, count, expected, p)
+			t.Errorf("N = %d: components drawn %v times, want about %.1f: p = %.1g", n, count, expected, p)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func TestShuffled(t *testing.T) {
 				one := order[pass*rows : (pass+1)*rows]
 				all[fmt.Sprint(one)] = true
 				if !slices.Equal(slices.Sorted(slices.Values(one)), []int{0, 1, 2, 3, 4, 5, 6}) {
-					t.Errorf("run %d, pass %d: rows %v", run, pass, one)
+					t.Errorf("run %d, pass %d: got rows %v, want each row once", run, pass, one)
 				}
 			}
 			for period := range rows {
@@ -71,7 +71,7 @@ func TestShuffled(t *testing.T) {
 			orders[name] += fmt.Sprint(order)
 		}
 		if len(all) != passes*len(seeds) {
-			t.Errorf("%d orders of %d are the same", passes*len(seeds)-len(all), passes*len(seeds))
+			t.Errorf("%d of %d orders are equal to another, want none", passes*len(seeds)-len(all), passes*len(seeds))
 		}
 	})
 	for _, order := range orders {
@@ -161,14 +161,14 @@ func TestOnline(t *testing.T) {
 						t.Errorf("run %d, period %d, column %d: %v, want %v", run, period, column, got, want)
 					}
 					if !slices.Equal(x[2:5], v[2:5]) {
-						t.Errorf("run %d, period %d: words %v are %v", run, period, v[2:5], x[2:5])
+						t.Errorf("run %d, period %d: words %v became %v, want no change", run, period, v[2:5], x[2:5])
 					}
 				}
 			}
 		}
 	})
 	if clipped == 0 {
-		t.Error("nothing was clipped")
+		t.Error("no number was clipped")
 	}
 }
 

@@ -54,7 +54,7 @@ func TestTable(t *testing.T) {
 		for period, inputs := range h.inputs {
 			row := slices.IndexFunc(rows, func(r []float32) bool { return slices.Equal(r, inputs[:5]) })
 			if row < 0 {
-				t.Fatalf("inputs %v belong to no row", inputs)
+				t.Fatalf("inputs %v are not the inputs of a row", inputs)
 			}
 			counts[row]++
 			for a := range 3 {
@@ -79,7 +79,7 @@ func TestTable(t *testing.T) {
 	}
 	for row, n := range counts {
 		if math.Abs(float64(n)-100) > 5*8.7 {
-			t.Errorf("row %d is drawn %d times of 400", row, n)
+			t.Errorf("row %d was drawn %d times of 400, want about 100", row, n)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func TestTableClasses(t *testing.T) {
 	}
 	w.Target = "x"
 	if p := w.Problem(); fmt.Sprint(p.Actions, w.read.class.Value()) != "3 [[0] [1] [2]]" {
-		t.Errorf("another target: %+v, classes %v", p, w.read.class.Value())
+		t.Errorf("another target: got %+v with classes %v, want 3 classes in numeric order", p, w.read.class.Value())
 	}
 }
 
@@ -120,7 +120,7 @@ func TestTableOfData(t *testing.T) {
 	help, _ := reflect.TypeFor[Table]().FieldByName("Data")
 	for _, name := range sheet.Sets() {
 		if !strings.Contains(help.Tag.Get("help"), name) {
-			t.Errorf("the help does not name %s", name)
+			t.Errorf("the help does not contain %s", name)
 		}
 	}
 }

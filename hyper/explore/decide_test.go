@@ -111,7 +111,8 @@ func TestDecideAmongThoseThatAreThere(t *testing.T) {
 					for x, is := range there {
 						off := math.Abs(float64(probabilities[i][x] - want[x]))
 						if !(off <= 1e-6) || !is && probabilities[i][x] != 0 {
-							t.Fatalf("%s, %v: probabilities %v, and %v alone", what, there, probabilities[i], want)
+							t.Fatalf("%s, available %v: got probabilities %v, and %v without the other actions",
+								what, there, probabilities[i], want)
 						}
 					}
 				}
@@ -152,7 +153,7 @@ func TestEachRunHasItsOwnActions(t *testing.T) {
 			alone := exec.MustCall(seeds[i:i+1], values[i:i+1], there[i:i+1])
 			want, taken := alone[0].Value().([][]float32)[0], alone[1].Value().([]int32)[0]
 			if !slices.Equal(probabilities[i], want) || action[i] != taken {
-				t.Errorf("%s: run %d: %v in a batch, %v alone", what, i, probabilities[i], want)
+				t.Errorf("%s: run %d: got probabilities %v in a batch, %v alone", what, i, probabilities[i], want)
 			}
 			sum := float32(0)
 			for x, q := range probabilities[i] {
@@ -162,7 +163,7 @@ func TestEachRunHasItsOwnActions(t *testing.T) {
 				}
 			}
 			if math.Abs(float64(sum-1)) > 1e-6 || !there[i][action[i]] {
-				t.Errorf("%s: run %d: sum %v, action %d of %v", what, i, sum, action[i], there[i])
+				t.Errorf("%s: run %d: probabilities have sum %v; action %d among %v", what, i, sum, action[i], there[i])
 			}
 		}
 	}

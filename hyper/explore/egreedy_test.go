@@ -108,7 +108,7 @@ func TestEpsilonGreedyExploresAnewInEachPeriod(t *testing.T) {
 		twice += n / 2
 	}
 	if len(explored) < 10 || twice > 3 { // the expected total is 39; less than 10 has probability 1e-8
-		t.Errorf("%d runs explored, %d of them twice", len(explored), twice)
+		t.Errorf("%d runs explored and %d of them twice, want at least 10 and at most 3", len(explored), twice)
 	}
 }
 

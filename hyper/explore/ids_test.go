@@ -305,7 +305,8 @@ func TestIDSPlaysWhatIsSurelyNotBest(t *testing.T) {
 				t.Fatal(err)
 			}
 			if oracle := probabilities[0][2]; only != (oracle == 0) {
-				t.Errorf("%s, only candidates %v: probabilities %v", name, only, probabilities)
+				t.Errorf("%s, only candidates %v: got probabilities %v for the oracle and the machines",
+					name, only, probabilities)
 			}
 		}
 	})

@@ -73,7 +73,7 @@ func TestActionsHaveTheirProbabilities(t *testing.T) {
 					sum, mean[x] = sum+float64(q), mean[x]+float64(q)
 				}
 				if math.Abs(sum-1) > 1e-6 {
-					t.Fatalf("%s: probabilities %v of sum %v", name, pi, sum)
+					t.Fatalf("%s: got probabilities %v with sum %v, want 1", name, pi, sum)
 				}
 				count[action[i]]++
 			}
@@ -83,7 +83,7 @@ func TestActionsHaveTheirProbabilities(t *testing.T) {
 					chi += math.Pow(count[x]-want, 2) / want
 					support++
 				} else if count[x] > 0 {
-					t.Errorf("%s, %s: action %d of probability 0 taken %v times", name, which, x, count[x])
+					t.Errorf("%s, %s: action %d of probability 0 was taken %v times", name, which, x, count[x])
 				}
 			}
 			freedom := float64(max(support-1, 1))

@@ -82,7 +82,8 @@ func TestSquareCB(t *testing.T) {
 // Among equal actions the lowest counts as the best. Each run of a batch has its own gamma. 0 functions mean 30.
 func TestSquareCBNumbers(t *testing.T) {
 	if p := (SquareCB{}); p.Samples() != 30 || Validate(p) != nil || len(hyper.NumbersOf(p)) != 1 {
-		t.Errorf("%d functions, error %v, numbers %v", p.Samples(), Validate(p), hyper.NumbersOf(p))
+		t.Errorf("zero value: got %d functions, error %v, numbers %v, want 30, none and gamma",
+			p.Samples(), Validate(p), hyper.NumbersOf(p))
 	}
 	for _, p := range []SquareCB{{N: -1}, {Gamma: -1}, {Gamma: math.NaN()}, {Gamma: math.Inf(1)}} {
 		if Validate(p) == nil {

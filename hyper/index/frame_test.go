@@ -74,7 +74,7 @@ func TestFrameMoments(t *testing.T) {
 						mean += z[i] / float64(n)
 					}
 					if math.Abs(mean) > 1e-5 {
-						t.Fatalf("%+v, n = %d: mean of entry %d is %g", law, n, i, mean)
+						t.Fatalf("%+v, n = %d: entry %d has mean %g, want 0", law, n, i, mean)
 					}
 					for j := range dim {
 						c, want := 0.0, 0.0
@@ -91,7 +91,7 @@ func TestFrameMoments(t *testing.T) {
 				}
 				for i := range n / 2 {
 					if opposite := block[i+n/2]; math.Abs(dotted(block[i], opposite)+second*float64(dim)) > 1e-4*second*float64(dim) {
-						t.Fatalf("%+v, n = %d: %v has the opposite %v", law, n, block[i], opposite)
+						t.Fatalf("%+v, n = %d: vector %v has the opposite %v", law, n, block[i], opposite)
 					}
 					for j := i / dim * dim; j < i; j++ {
 						if d := dotted(block[i], block[j]); math.Abs(d) > 1e-4*second*float64(dim) {
@@ -165,7 +165,7 @@ func TestFramesAreNearlyUniform(t *testing.T) {
 		}
 		uniform := 3 * float64(dim) / float64(dim+2)
 		if math.Abs(moment/uniform-1) > bound {
-			t.Errorf("N = %d: E z^4 = %.4f, far from the uniform law's %.4f", dim, moment, uniform)
+			t.Errorf("N = %d: E z^4 is %.4f, want nearly the uniform law's %.4f", dim, moment, uniform)
 		}
 	}
 }
@@ -188,7 +188,7 @@ func TestBernoulli(t *testing.T) {
 		for mask := range slices.Chunk(z, 3) {
 			for i, v := range mask {
 				if v != 0 && v != float32(1/keep) {
-					t.Fatalf("a mask has the entry %v", v)
+					t.Fatalf("a mask has the entry %v, want 0 or 1/Keep", v)
 				}
 				if v != 0 {
 					kept[i]++

@@ -85,7 +85,7 @@ func TestLengths(t *testing.T) {
 		}, []uint64{4, 5})
 		for k, v := range out {
 			if len(v) != 2*n*5 {
-				t.Fatalf("output %d has %d numbers", k, len(v))
+				t.Fatalf("output %d has %d numbers, want one vector of 5 for each draw", k, len(v))
 			}
 			for at := 0; at < len(v); at += 5 {
 				norm, largest := 0.0, 0.0

@@ -110,7 +110,7 @@ func TestDefaultStepIsStable(t *testing.T) {
 	}
 	l.StepSize *= 2.1
 	if err := l.Validate(); err == nil || !strings.Contains(err.Error(), "makes SGD diverge") {
-		t.Errorf("a step beyond the limit: error %v", err)
+		t.Errorf("step beyond the limit: got error %v, want one that says that SGD diverges", err)
 	}
 	l.FreeSteps = true
 	if err := l.Validate(); err != nil {
@@ -124,7 +124,7 @@ func TestDefaultNumbers(t *testing.T) {
 	if l.NoiseVariance != 1 || l.PriorVariance != 1 || l.InitVariance != 1 || l.Perturbation != 1 || l.MapStep != 1 ||
 		l.KL != 1 || l.Clip != 0 || l.Policy != (explore.Thompson{}) ||
 		l.Train.Steps != 4 || l.Train.Batch != 64 || l.Train.Indices != 16 || l.Train.Capacity != 0 {
-		t.Errorf("the defaults are %+v", l)
+		t.Errorf("got defaults %+v", l)
 	}
 	bootstrap := train.Config{Weights: train.Exponential}
 	prior := affineOf(line)
@@ -333,11 +333,11 @@ func TestStepSizeIsAParticles(t *testing.T) {
 				for i, move := range moves[run] {
 					n := visits(t, what, step, move, gradients[run][i])
 					if sum += n; c.Integrate != train.Sampled && n != 1 {
-						t.Errorf("%s: particle %d moved %d steps", what, i, n)
+						t.Errorf("%s: particle %d moved by %d steps, want 1", what, i, n)
 					}
 				}
 				if c.Integrate == train.Sampled && sum != c.Indices {
-					t.Errorf("%s: particles moved %d steps in all", what, sum)
+					t.Errorf("%s: the particles moved by %d steps in total, want the number of indices", what, sum)
 				}
 			}
 		}
@@ -386,7 +386,7 @@ func TestNumbersOfRuns(t *testing.T) {
 	for run, step := range steps {
 		for i, move := range moves[run] {
 			if n := visits(t, fmt.Sprint("run ", run), float64(step), move, gradients[run][i]); n != 1 {
-				t.Errorf("run %d: particle %d moved %d steps", run, i, n)
+				t.Errorf("run %d: particle %d moved by %d steps, want 1", run, i, n)
 			}
 		}
 	}

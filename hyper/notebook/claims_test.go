@@ -26,7 +26,7 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 	if got := strings.Count(Outcomes(all...).String(), "\n| `"); got != claims {
-		t.Errorf("%d lines for %d claims", got, claims)
+		t.Errorf("got %d lines for %d claims", got, claims)
 	}
 }
 
@@ -59,11 +59,11 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("Answers(6): got\n%s, want sentence 6", one)
 	}
 	if rows := Evidence(8); strings.Count(rows, "\n| ") != 9 {
-		t.Errorf("eight comparisons of appendix B:\n%s", rows)
+		t.Errorf("evidence of sentence 8: want eight comparisons, got\n%s", rows)
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("there is a sentence 11")
+			t.Error("Answers(11): got no panic")
 		}
 	}()
 	Answers(11)

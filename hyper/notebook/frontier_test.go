@@ -39,7 +39,7 @@ func TestFrontier(t *testing.T) {
 	points := madeUpFrontier()
 	panels := Frontier(points)
 	if len(panels) != 2 {
-		t.Fatalf("%d panels for one bar", len(panels))
+		t.Fatalf("one bar: got %d panels, want 2", len(panels))
 	}
 	computation, ratio := panels[0], panels[1]
 	for name, c := range map[string]struct{ got, from, to float64 }{
@@ -62,7 +62,7 @@ func TestFrontier(t *testing.T) {
 	}
 	if panels = Frontier(points); len(panels) != 4 || panels[0].Title.Text == panels[2].Title.Text ||
 		panels[1].Y.Max != ratio.Y.Max {
-		t.Errorf("%d panels for two bars", len(panels))
+		t.Errorf("two bars: got %d panels, want 4", len(panels))
 	}
 	must.M1(plot.Panels(2, 20, 10, 50, panels...))
 }
@@ -98,7 +98,7 @@ func TestFrontierOfTheStudy(t *testing.T) {
 		}
 	}
 	if ratios == 0 {
-		t.Errorf("no ratio with 10 arms in %+v", points)
+		t.Errorf("points %+v have no ratio with 10 arms", points)
 	}
 	Frontier(points)
 	FrontierTable(points, nil)

@@ -65,13 +65,13 @@ func TestKeep(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := notebook.Keep("no", func() (func(), error) { return nil, nil }); err == nil {
-		t.Error("a function was kept")
+		t.Error("Keep of a function: got no error")
 	}
 	if _, err := notebook.Keep("no", func() (int, error) { return 0, nil }, func() {}); err == nil {
-		t.Error("a function is an input")
+		t.Error("Keep with a function as input: got no error")
 	}
 	if _, _, ok := dir.Find("no"); ok {
-		t.Error("a failure is kept")
+		t.Error("the value of a failed call is kept")
 	}
 }
 
@@ -105,7 +105,7 @@ func TestKeepFile(t *testing.T) {
 				return a, err
 			}))
 		if a.Size() != 1 || trained != 1 {
-			t.Errorf("time %d: %d data, trained %d times", i, a.Size(), trained)
+			t.Errorf("call %d: got %d data after %d trainings, want 1 and 1", i, a.Size(), trained)
 		}
 		a.Close()
 	}
@@ -154,14 +154,14 @@ func TestKeyOfCode(t *testing.T) {
 		{"\tk++\n", ""}, {"+ size", "- size"}, {`"a", 3`, `"a  b", 3`}, {`import "strings"`, `import "other/strings"`},
 		{`"x", func`, `"y", func`}} {
 		if key(strings.Replace(cell, change[0], change[1], 1)) == of {
-			t.Errorf("%q for %q is not seen", change[1], change[0])
+			t.Errorf("the change to %q from %q does not change the key", change[1], change[0])
 		}
 	}
 	for _, change := range [][2]string{{"return 1 }", "return 2 }"}, {"other := 2", "other := 3"}, {" // of all", ""},
 		{"m.Pi", "m.E"},
 		{"func main", "\n\nfunc main"}, {"x := must", "y := must"}, {"\tafter", "\tk = 7\n\tafter"}} {
 		if key(strings.Replace(cell, change[0], change[1], 1)) != of {
-			t.Errorf("%q for %q makes another key", change[1], change[0])
+			t.Errorf("the change to %q from %q changes the key", change[1], change[0])
 		}
 	}
 	if key(strings.Replace(cell, `"a", 3`, `"a b", 3`, 1)) == key(strings.Replace(cell, `"a", 3`, `"a  b", 3`, 1)) {
@@ -184,11 +184,11 @@ func TestKeepOfWhatVaries(t *testing.T) {
 		return notebook.Keep("double", func() (int, error) { return 2 * n, nil })
 	}
 	if _, err := double(1); err == nil {
-		t.Error("a parameter was no input")
+		t.Error("a parameter that is no input: got no error")
 	}
 	for n := 0; n < 2; n++ {
 		if _, err := notebook.Keep("n", func() (int, error) { return n, nil }); err == nil {
-			t.Error("a counter was no input")
+			t.Error("a counter that is no input: got no error")
 		}
 	}
 }

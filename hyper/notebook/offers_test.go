@@ -36,7 +36,7 @@ func TestBudget(t *testing.T) {
 			t.Errorf("the table is not from cheap to dear:\n%s", text)
 		}
 		if got := strings.Count(text, "| 40"); got != n {
-			t.Errorf("%d of %d times are shown:\n%s", got, n, text)
+			t.Errorf("got %d times, want %d:\n%s", got, n, text)
 		}
 	}
 }

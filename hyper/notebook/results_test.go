@@ -35,7 +35,7 @@ func TestResults(t *testing.T) {
 	}
 	must.M(os.RemoveAll(second))
 	if _, _, err := results("gaussian"); err == nil || !strings.Contains(err.Error(), second) {
-		t.Errorf("the folder is gone: %v", err)
+		t.Errorf("missing folder: got error %v, want one with its name", err)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestClaimsWantTheirSize(t *testing.T) {
 			for what, err := range map[string]error{"fewer runs": of(study.rows, more),
 				"fewer periods": of(study.rows, longer), "more periods": of(study.rows, shorter)} {
 				if !errors.Is(err, lab.ErrNotInStudy) {
-					t.Errorf("%s, claim %s: by a study of %s: %v", name, claim.Name, what, err)
+					t.Errorf("%s, claim %s, study of %s: got error %v, want ErrNotInStudy", name, claim.Name, what, err)
 				}
 			}
 			shifted := slices.Clone(study.rows)
@@ -68,7 +68,7 @@ func TestClaimsWantTheirSize(t *testing.T) {
 				t.Errorf("%s, claim %s: by sides with other seeds: %v", name, claim.Name, err)
 			}
 			if err := of(nil, claim.Quick); !errors.Is(err, lab.ErrNotInStudy) {
-				t.Errorf("%s, claim %s: by a study without rows: %v", name, claim.Name, err)
+				t.Errorf("%s, claim %s, study without rows: got error %v, want ErrNotInStudy", name, claim.Name, err)
 			}
 		}
 	}

@@ -70,7 +70,7 @@ func TestNeuralSettingsAreRefused(t *testing.T) {
 		t.Errorf("hidden=10,10: got error %v, want one about equal values", err)
 	}
 	if n := lab.Compilations() - before; n != 0 {
-		t.Errorf("%d programs were compiled", n)
+		t.Errorf("%d programs were compiled, want none", n)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestEpsilonGreedyAnneals(t *testing.T) {
 		mean, square = mean+d/runs, square+d*d/runs
 	}
 	if se := math.Sqrt((square - mean*mean) / runs); !(mean > 3*se) {
-		t.Errorf("acting at random costs %.2f +- %.2f more", mean, se)
+		t.Errorf("random actions cost %.2f +- %.2f more, want more than 3 standard errors", mean, se)
 	} else {
 		t.Logf("acting at random costs %.2f +- %.2f more", mean, se)
 	}

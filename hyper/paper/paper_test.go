@@ -74,7 +74,8 @@ func TestEveryAgentRuns(t *testing.T) {
 		}
 		for _, c := range lab.Curves(h, rows) {
 			if c.Diverged > 0 || c.Runs != 2 || c.Mean[len(c.Mean)-1] <= 0 {
-				t.Errorf("%s, %s: %d runs, %d diverged, regret %v", name, c.Agent, c.Runs, c.Diverged, c.Mean)
+				t.Errorf("%s, %s: got %d runs, %d diverged, regret %v, want 2 and 0",
+					name, c.Agent, c.Runs, c.Diverged, c.Mean)
 			}
 		}
 	}
@@ -120,7 +121,7 @@ func TestSpecsRoundTrip(t *testing.T) {
 		for agent := range x.Agents {
 			for _, k := range lab.Keys(setting(t, x, agent)) {
 				if k.Help == "" || k.Kind == "" {
-					t.Errorf("%s, %s: key %q has kind %q and help %q", name, agent, k.Name, k.Kind, k.Help)
+					t.Errorf("%s, %s: key %q has kind %q and help %q, want both", name, agent, k.Name, k.Kind, k.Help)
 				}
 			}
 		}

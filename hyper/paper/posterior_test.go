@@ -188,14 +188,14 @@ func TestExactAgentsActByThePosterior(t *testing.T) {
 		for x, p := range c.want {
 			if p == 0 {
 				if count[x] > 0 {
-					t.Errorf("%s: action %d of probability 0 taken %v times", name, x, count[x])
+					t.Errorf("%s: action %d of probability 0 was taken %v times", name, x, count[x])
 				}
 				continue
 			}
 			chi, support = chi+math.Pow(count[x]-p*runs, 2)/(p*runs), support+1
 		}
 		if p := (distuv.ChiSquared{K: float64(max(support-1, 1))}).Survival(chi); p < 1e-6 || support < 2 {
-			t.Errorf("%s: actions %v times, expected %.4f of %d: p = %.1g", name, count, c.want, runs, p)
+			t.Errorf("%s: actions were taken %v times, want about %.4f of %d: p = %.1g", name, count, c.want, runs, p)
 		}
 	}
 }

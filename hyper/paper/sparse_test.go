@@ -51,7 +51,7 @@ func TestExplorationSettingsAreRefused(t *testing.T) {
 			}
 		}
 		if tested < 2 {
-			t.Errorf("%s: %d agents have a policy", name, tested)
+			t.Errorf("%s: %d agents have a key policy, want at least 2", name, tested)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestSparseSettingsAreRefused(t *testing.T) {
 		}
 	}
 	if n := lab.Compilations() - before; n != 0 {
-		t.Errorf("%d programs were compiled", n)
+		t.Errorf("%d programs were compiled, want none", n)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestEveryPolicyRuns(t *testing.T) {
 		}
 		for _, e := range spec.Entries {
 			if regret[e.Agent] == 0 {
-				t.Errorf("%s, %s with %s: no regret", x.Name, e.Agent, policy)
+				t.Errorf("%s, %s with %s: got regret 0", x.Name, e.Agent, policy)
 			}
 		}
 		if rows != len(spec.Entries)*size.Runs {

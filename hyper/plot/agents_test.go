@@ -18,13 +18,13 @@ func TestEveryAgentHasALook(t *testing.T) {
 	for _, x := range paper.Known {
 		for name := range x.Agents {
 			if _, ok := styles[name]; !ok {
-				t.Errorf("agent %s of experiment %s has none", name, x.Name)
+				t.Errorf("agent %s of experiment %s has no style", name, x.Name)
 			}
 		}
 	}
 	for name := range learners.Known {
 		if _, ok := styles[name]; !ok {
-			t.Errorf("learner %s has none", name)
+			t.Errorf("learner %s has no style", name)
 		}
 	}
 	seen := map[string]string{}
@@ -45,7 +45,7 @@ func TestStyled(t *testing.T) {
 		t.Errorf("linear is %s alone and %s among others", name(alone), name(among[3]))
 	}
 	if among[1].Color != Palette[1] || among[2].Color == Palette[1] {
-		t.Errorf("two ensembles are %v and %v", among[1].Color, among[2].Color)
+		t.Errorf("two ensembles have the colours %v and %v, want different ones", among[1].Color, among[2].Color)
 	}
 	all := append(slices.Repeat([]string{"ensemble"}, 15), slices.Collect(maps.Keys(styles))...)
 	all = append(slices.DeleteFunc(all, func(s string) bool { return s == "thompson" }), "mine", "yours", "hers")
@@ -103,7 +103,7 @@ func TestColoursAreTold(t *testing.T) {
 				for vision, m := range visions {
 					d := apartInLab(styles[a].color, styles[b].color, m)
 					if styles[a].color != styles[b].color && d < 15 {
-						t.Errorf("%s and %s are %.0f apart for %s vision", a, b, d, vision)
+						t.Errorf("%s and %s have a distance of %.0f in %s vision, want at least 15", a, b, d, vision)
 					}
 				}
 			}

@@ -16,10 +16,10 @@ func TestBars(t *testing.T) {
 		t.Errorf("y from %v to %v, want 0 to 0.8", p.Y.Min, p.Y.Max)
 	}
 	if p.X.Min > -0.5 || p.X.Max < 2.5 {
-		t.Errorf("x from %v to %v cuts a bar", p.X.Min, p.X.Max)
+		t.Errorf("the x axis from %v to %v cuts a bar", p.X.Min, p.X.Max)
 	}
 	if n := count(picture(t, p), Palette[0]); n < 200 {
-		t.Errorf("%d pixels of bars", n)
+		t.Errorf("got %d pixels of bars, want at least 200", n)
 	}
 	for _, c := range []struct {
 		names  []string
@@ -39,7 +39,7 @@ func TestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := picture(t, p); reflect.DeepEqual(before, after) {
-		t.Error("no name was drawn")
+		t.Error("the names were not drawn")
 	}
 	if err := Names(p, x5, x5, []string{"one"}); err == nil {
 		t.Error("one name for five points: no error")
@@ -60,7 +60,7 @@ func TestAddSpread(t *testing.T) {
 	s.AddSpread(3, values)
 	s.AddSpread(4, nil)
 	if !slices.Equal(values, given) {
-		t.Error("the values were changed")
+		t.Error("Bars changed the caller's values")
 	}
 	if s.X[0] != 3 || s.Y[0] != 9.5 || s.Lower[0] != 0 || s.Upper[0] != 18 {
 		t.Errorf("got series %+v, want 9.5 in [0, 18] at 3", s)

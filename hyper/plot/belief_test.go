@@ -28,7 +28,7 @@ func TestBeliefs(t *testing.T) {
 			continue
 		}
 		if p.X.Max != c.actions-0.4 {
-			t.Errorf("%s: the axis ends at %v", name, p.X.Max)
+			t.Errorf("%s: got an axis that ends at %v", name, p.X.Max)
 		}
 	}
 	for name, c := range map[string][]lab.Belief{"none": nil, "no functions": {{Truth: some.Truth}}} {
@@ -38,6 +38,6 @@ func TestBeliefs(t *testing.T) {
 		}
 	}
 	if _, err := plot.Beliefs(plot.Axes{}, nil, nil, []lab.Belief{some}); err == nil {
-		t.Error("no names, and no error")
+		t.Error("no names: got no error")
 	}
 }

@@ -33,6 +33,6 @@ func TestOffers(t *testing.T) {
 		t.Errorf("got error %v, want one about 1 name for 5 points", err)
 	}
 	if _, err := Offers(Axes{}, offers[3:], operations, names[3:]); err == nil {
-		t.Error("nothing was drawn")
+		t.Error("offers that cannot be shown: got no error")
 	}
 }

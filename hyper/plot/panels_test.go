@@ -79,6 +79,6 @@ func TestSketch(t *testing.T) {
 	}
 	if !reflect.DeepEqual(pixels(Sketch(p, 8, 5, 50)), pixels(PNG(p, 8, 5, 50))) ||
 		!reflect.DeepEqual(pixels(SketchPanels(2, 16, 5, 50, p, p)), pixels(Panels(2, 16, 5, 50, p, p))) {
-		t.Error("a sketch differs from the figure")
+		t.Error("the pixels of the sketch and of the figure differ")
 	}
 }

@@ -125,7 +125,7 @@ func TestRegretAxes(t *testing.T) {
 		t.Errorf("got x from %v to %v, y from %v to %v", p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
 	}
 	if n := count(picture(t, p), Gray); n < 100 {
-		t.Errorf("%d pixels in the target's line", n)
+		t.Errorf("the target's line has %d pixels, want at least 100", n)
 	}
 }
 
@@ -134,7 +134,8 @@ func TestLogAxesUseTheFigure(t *testing.T) {
 	p := mustRegret(t, Options{Average: true}, power("exact", 2, 10))
 	size := p.DataCanvas(draw.NewCanvas(new(recorder.Canvas), 16*vg.Centimeter, 10*vg.Centimeter)).Size()
 	if size.X < 12.5*vg.Centimeter || size.Y < 8*vg.Centimeter { // the rest is for tick labels, axis labels and the name
-		t.Errorf("the data take %v x %v cm of 16 x 10", size.X/vg.Centimeter, size.Y/vg.Centimeter)
+		t.Errorf("the data area has %v x %v cm, want at least 12.5 x 8 of 16 x 10",
+			size.X/vg.Centimeter, size.Y/vg.Centimeter)
 	}
 }
 
@@ -172,7 +173,7 @@ func TestRegretNamesCurvesWithoutPoints(t *testing.T) {
 	}
 	for _, want := range []string{">lost (all 4 diverged)<", ">exact<", ">absent<", ">period t<"} {
 		if !strings.Contains(string(text), want) {
-			t.Errorf("the SVG lacks %s", want)
+			t.Errorf("the SVG has no text %s", want)
 		}
 	}
 }
@@ -184,7 +185,7 @@ func TestRegretWithRunsThatDiverged(t *testing.T) {
 	for name, opts := range map[string]Options{"linear": {}, "mine": {Labels: []string{"mine"}}} {
 		text, err := svg(mustRegret(t, opts, c), 16, 10)
 		if want := ">" + name + " (2 of 10 diverged)<"; err != nil || !strings.Contains(string(text), want) {
-			t.Errorf("the SVG lacks %s (error %v)", want, err)
+			t.Errorf("the SVG has no text %s (error %v)", want, err)
 		}
 	}
 }
@@ -197,7 +198,7 @@ func TestRegretBandsEndAtZero(t *testing.T) {
 	}
 	for _, opts := range []Options{{}, {Quartiles: true}} {
 		if p := mustRegret(t, opts, c); p.Y.Min != 0 {
-			t.Errorf("%+v: the axis begins at %v", opts, p.Y.Min)
+			t.Errorf("%+v: the y axis begins at %v, want 0", opts, p.Y.Min)
 		}
 	}
 }

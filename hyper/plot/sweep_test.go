@@ -55,6 +55,6 @@ func TestLeaderboard(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Leaderboard("", "mlp", nil); err == nil {
-		t.Error("a leaderboard without lines was drawn")
+		t.Error("leaderboard without lines: got no error")
 	}
 }

@@ -40,7 +40,7 @@ func TestHost(t *testing.T) {
 				if !slices.Equal(bits, tensors.MustCopyFlatData[uint32](out[0])[from:to]) ||
 					!slices.Equal(unit, tensors.MustCopyFlatData[float32](out[1])[from:to]) ||
 					!slices.Equal(whole, tensors.MustCopyFlatData[int32](out[2])[from:to]) {
-					t.Fatalf("n = %d, run %d: other numbers", n, i)
+					t.Fatalf("n = %d, run %d: the Host draws other numbers", n, i)
 				}
 				for k, want := range tensors.MustCopyFlatData[float32](out[3])[from:to] {
 					if math.Abs(float64(normal[k]-want)) > 2e-6*(1+math.Abs(float64(want))) {

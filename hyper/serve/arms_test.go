@@ -176,7 +176,7 @@ func TestServerAddsArm(t *testing.T) {
 			}
 			d := c.decide(map[string]string{"context": `{"context": {"x": 1}}`, "alone": `{}`}[name])
 			if n := len(d["probabilities"].([]any)); n != 5 {
-				t.Errorf("%d probabilities of 5 arms", n)
+				t.Errorf("got %d probabilities, want 5", n)
 			}
 			_, a := c.send("GET", "/v1/activity", "")
 			if arms := a["arms"].([]any); len(arms) != 5 || arms[4].(map[string]any)["name"] != "e" {
@@ -211,7 +211,7 @@ func TestServerArmsComeAndGo(t *testing.T) {
 			like.Like = map[string]string{"d": "b"}
 			must.M(c.server.Reload(t.Context(), like))
 			if f := c.believes(1); !reflect.DeepEqual(f, c.believes(3)) && name == "context" {
-				t.Errorf("arm d does not begin like b: %v, %v", f, c.believes(3))
+				t.Errorf("arm d does not begin with the belief about b: %v, %v", f, c.believes(3))
 			}
 			d := c.decide(request)
 			if d["name"] != "a" || len(d["probabilities"].([]any)) != 1 {
@@ -263,7 +263,7 @@ func TestServerArmsComeAndGo(t *testing.T) {
 			}
 			again := must.M1(Replay(t.Context(), log, as("b", "a", "d", "c"), math.MaxUint64))
 			if again.Size() != c.server.now.Size() || !reflect.DeepEqual(again.Arms(), c.server.now.Arms()) {
-				t.Errorf("replayed: %+v with %d data", again.Arms(), again.Size())
+				t.Errorf("replayed agent: got arms %+v and %d data, want the server's", again.Arms(), again.Size())
 			}
 			dir := filepath.Join(t.TempDir(), "other")
 			must.M(SaveNew(again, as("b", "a", "d", "c"), dir))
@@ -434,14 +434,14 @@ func TestServerArmsRefused(t *testing.T) {
 			t.Errorf("%v, want %q", err, x.want)
 		}
 		if !reflect.DeepEqual(before, x.c.server.now.spec) || !reflect.DeepEqual(now, x.c.server.now.Arms()) {
-			t.Errorf("after %q the server is another", x.want)
+			t.Errorf("the refused change %q has changed the server", x.want)
 		}
 	}
 	c.lives(2)
 	n.lives(2)
 	fresh := Options{Spec: arms(three, map[string]string{"a": "q"}, "a", "b"), Dir: t.TempDir(), Log: n.server.options.Log}
 	if _, err := New(fresh); err == nil || !strings.Contains(err.Error(), `cannot begin like "q"`) {
-		t.Errorf("in a new folder: %v", err)
+		t.Errorf("new folder: got error %v, want one about the arm q", err)
 	}
 	fresh.Spec.Like["a"], fresh.Dir = "b", t.TempDir()
 	for range 2 {
@@ -491,7 +491,7 @@ func TestServerArmsCrash(t *testing.T) {
 					o.Dir, o.Spec = dir, next
 					s, err := New(o)
 					if err != nil {
-						t.Errorf("file %s, Spec %s, started with %v: %v", file, left, next.Arms, err)
+						t.Errorf("file %s, Spec %s, started with the arms %v: got error %v", file, left, next.Arms, err)
 						continue
 					}
 					again := &client{t, s, serveOn(t, s), router(), ""}

@@ -33,10 +33,10 @@ func TestAgentsFromBeforeTheLine(t *testing.T) {
 	s := must.M1(New(Options{Spec: pages, Dir: dir, Log: slog.New(slog.NewTextHandler(&said, nil))}))
 	defer func() { must.M(s.Close()) }()
 	if n := s.now.Size(); n != 1 || strings.Count(said.String(), "goes on without") != 1 {
-		t.Errorf("it knows %d data, and says %q", n, said.String())
+		t.Errorf("got %d data and the log %q, want 1 and a note", n, said.String())
 	}
 	if got := must.M1(SpecOf(dir)); !same(got, s.now.spec) || string(got.Set) == string(pages.Set) {
-		t.Errorf("readers are told %s", got.Set)
+		t.Errorf("readers get the settings %s", got.Set)
 	}
 	pending := pages
 	pending.Pending = 50

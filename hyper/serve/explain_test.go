@@ -76,7 +76,7 @@ func TestServerExplains(t *testing.T) {
 			found = found || e.(map[string]any)["name"] == "country=fr"
 		}
 		if !found {
-			t.Errorf("no country=fr in %v", effects)
+			t.Errorf("effects %v do not have country=fr", effects)
 		}
 	}
 	if _, h := c.send("GET", "/v1/health", ""); h["data"] != 150.0 {

@@ -51,7 +51,7 @@ func TestFileLog(t *testing.T) {
 		}
 	}
 	if len(means) == 2 && means[0] != means[1] {
-		t.Errorf("the forms differ: %v", means)
+		t.Errorf("CSV and JSON give different estimates: %v", means)
 	}
 }
 

@@ -43,10 +43,10 @@ func FuzzRequests(f *testing.F) {
 		var out Failure
 		_ = json.Unmarshal(w.Body.Bytes(), &out) // of an answer with 200, nothing
 		if own := goWords.MatchString(text) || strings.Contains(text, `\`); !own && goWords.MatchString(out.Error) {
-			t.Errorf("%s %q: the answer speaks Go: %s", path, text, out.Error)
+			t.Errorf("%s %q: the answer has words of Go: %s", path, text, out.Error)
 		}
 		if w.Code != http.StatusOK && s.now.Size() != size {
-			t.Errorf("%s %q: %d, but the agent has learned", path, text, w.Code)
+			t.Errorf("%s %q: status %d, but the agent has learned", path, text, w.Code)
 		}
 	})
 }

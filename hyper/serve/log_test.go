@@ -27,7 +27,7 @@ func (broken) Err() error                                             { return e
 func TestServerCalibration(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	if _, d := c.send("GET", "/v1/diagnostics", ""); d["calibration"] != nil {
-		t.Errorf("nothing has been foretold: %v", d)
+		t.Errorf("diagnostics without predictions: got %v, want no calibration", d)
 	}
 	ten := func(y float64) {
 		var ids []any

@@ -116,7 +116,7 @@ func TestServerRefusesOtherSites(t *testing.T) {
 		}
 	}
 	if got := c.server.now.Size(); got != 0 {
-		t.Errorf("%d rewards were taken", got)
+		t.Errorf("%d rewards were taken, want none", got)
 	}
 	if text := c.text("/metrics"); !strings.Contains(text, "hyper_decisions_total 4\n") { // as many as were answered with 200
 		t.Error(text)

@@ -64,7 +64,7 @@ func TestServerReads(t *testing.T) {
 	}
 	must.M(r.server.Refresh(t.Context()))
 	if data() != 40 {
-		t.Errorf("the reader has %v data", data())
+		t.Errorf("the reader has %v data, want 40", data())
 	}
 	taken := 0
 	for range 20 {
@@ -77,7 +77,7 @@ func TestServerReads(t *testing.T) {
 		}
 	}
 	if taken < 12 {
-		t.Errorf("the right page %d of 20 times", taken)
+		t.Errorf("the right page was chosen %d times of 20, want at least 12", taken)
 	}
 	if _, d := r.send("GET", "/v1/diagnostics", ""); d["decisions"] != 20.0 {
 		t.Error(d)
@@ -113,7 +113,7 @@ func TestServerReads(t *testing.T) {
 		t.Errorf("%v data after a restart without the other server", data())
 	}
 	if _, err := reading(t, front.URL, "secret", filepath.Join(t.TempDir(), "empty")); err == nil {
-		t.Error("a reader without any snapshot")
+		t.Error("reader without any snapshot: got no error")
 	}
 
 	now = other.url // which has another agent
@@ -149,6 +149,6 @@ func TestServerReadsNot(t *testing.T) {
 	}))
 	t.Cleanup(html.Close)
 	if _, err := reading(t, html.URL, "", filepath.Join(t.TempDir(), "agent")); err == nil {
-		t.Error("a page was taken for a snapshot")
+		t.Error("HTML in place of a snapshot: got no error")
 	}
 }

@@ -74,7 +74,7 @@ func (c *client) send(method, path, text string) (int, map[string]any) {
 	c.check(method, path, text, w, got)
 	var out map[string]any
 	if err := json.Unmarshal(got, &out); err != nil {
-		c.t.Fatalf("%s %s: %q is no JSON", method, path, got)
+		c.t.Fatalf("%s %s: answer %q is not JSON", method, path, got)
 	}
 	return w.StatusCode, out
 }
@@ -91,7 +91,7 @@ func (c *client) check(method, path, text string, w *http.Response, got []byte) 
 		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}}
 	if w.StatusCode == http.StatusOK {
 		if err := openapi3filter.ValidateRequest(context.Background(), in); err != nil {
-			c.t.Errorf("%s %s %s: was answered, but %v", method, path, text, err)
+			c.t.Errorf("%s %s %s: the answer does not fit the API: %v", method, path, text, err)
 		}
 	}
 	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: w.StatusCode, Header: w.Header,
@@ -147,7 +147,7 @@ func TestServerLearns(t *testing.T) {
 		c.reward(d["id"], 1-y) // again, which counts no more
 	}
 	if right < 16 {
-		t.Errorf("%d of the last 20 were right", right)
+		t.Errorf("%d of the last 20 decisions were right, want at least 16", right)
 	}
 	if _, h := c.send("GET", "/v1/health", ""); h["status"] != "ok" || h["data"] != 80.0 {
 		t.Error(h)
@@ -344,7 +344,7 @@ func TestServerRefuses(t *testing.T) {
 			t.Errorf("%s %s %s: %d %v, want %d with %q", x.method, x.path, x.text, status, out, x.status, x.want)
 		}
 		if goWords.MatchString(message) {
-			t.Errorf("%s %s %s: the answer speaks Go: %s", x.method, x.path, x.text, message)
+			t.Errorf("%s %s %s: the answer has words of Go: %s", x.method, x.path, x.text, message)
 		}
 	}
 	c.reward(known, 1) // it still waits
@@ -356,7 +356,7 @@ func TestServerRefuses(t *testing.T) {
 		t.Errorf("status %d, want 200 and an error about expiry: %v", status, out)
 	}
 	if status, _ := c.send("POST", "/v1/reward", fmt.Sprintf(`{"id": %q, "reward": 1}`, known)); status != http.StatusGone {
-		t.Errorf("an expired decision has status %d", status)
+		t.Errorf("reward of an expired decision: got status %d, want 410", status)
 	}
 }
 
@@ -372,7 +372,7 @@ func TestServerToken(t *testing.T) {
 			}
 		}
 		if status, _ := c.send("GET", "/v1/health", ""); status != http.StatusOK {
-			t.Errorf("health with token %q: %d", token, status)
+			t.Errorf("health with token %q: got status %d, want 200", token, status)
 		}
 	}
 }
@@ -406,7 +406,7 @@ func TestServerRestarts(t *testing.T) {
 	must.M(s.Close())
 	y := float32(1)
 	if _, err := s.reward(t.Context(), &Rewards{ID: waiting, Reward: &y}); statusOf(err) != http.StatusServiceUnavailable {
-		t.Errorf("a reward after Close: %v", err)
+		t.Errorf("reward after Close: got error %v, want status 503", err)
 	}
 	again := must.M1(New(o))
 	must.M1(again.reward(t.Context(), &Rewards{ID: waiting, Reward: &y}))
@@ -414,7 +414,7 @@ func TestServerRestarts(t *testing.T) {
 		t.Errorf("got %d data, want 5", n)
 	}
 	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "lock") {
-		t.Errorf("two servers of one folder: %v", err)
+		t.Errorf("two servers of one folder: got error %v, want one about the lock", err)
 	}
 	must.M(again.Close())
 	o.Spec.Seed = 3
@@ -441,7 +441,7 @@ func TestServerManyClients(t *testing.T) {
 	}
 	all.Wait()
 	if n := c.server.now.Size(); n != 160 {
-		t.Errorf("%d rewards were learned from", n)
+		t.Errorf("the agent has learned from %d rewards, want 160", n)
 	}
 }
 
@@ -514,7 +514,7 @@ func TestServerReloadsAnother(t *testing.T) {
 	o.Spec = next
 	again := must.M1(New(o))
 	if n := again.now.Size(); n != 31 {
-		t.Errorf("%d data after a restart", n)
+		t.Errorf("after a restart: got %d data, want 31", n)
 	}
 	must.M(again.Close())
 }

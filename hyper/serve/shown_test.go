@@ -117,7 +117,7 @@ func TestServerShown(t *testing.T) {
 		c.decide(`{"context": {}}`)
 	}
 	if status, out := c.send("POST", "/v1/shown", fmt.Sprintf(`{"id": %q}`, three)); status != http.StatusGone {
-		t.Errorf("what is forgotten is shown: %d %v", status, out)
+		t.Errorf("shown of a forgotten decision: got status %d, want 410: %v", status, out)
 	}
 }
 

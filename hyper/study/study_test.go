@@ -77,7 +77,7 @@ func TestRuns(t *testing.T) {
 	few := ids
 	few.Runs = 3
 	if runs, err = a.Runs(few); err != nil || len(runs.Regret) != 3 {
-		t.Errorf("of the lowest 3 seeds: %d runs, %v", len(runs.Regret), err)
+		t.Errorf("lowest 3 seeds: got %d runs, error %v", len(runs.Regret), err)
 	}
 	for seed := range runs.Regret {
 		if seed < 1_100_000 || seed > 1_100_002 {
@@ -119,7 +119,7 @@ func TestRatioAndGap(t *testing.T) {
 	lost := must.M1(a.Ratio("", study.Below(1), of("ids"), study.Source{Folder: "ids/none", Agent: "x", Runs: 2}))
 	if lost.Missing != "0 of 2 runs of agent x are in ids/none" || lost.For != 1 || lost.Against != 1 ||
 		!math.IsNaN(float64(lost.Value)) {
-		t.Errorf("without runs of one agent: %+v", lost)
+		t.Errorf("without runs of one agent: got %+v, want them named as missing", lost)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestDamagedResults(t *testing.T) {
 	must.M(os.MkdirAll(filepath.Join(dir, "x"), 0o755))
 	must.M(os.WriteFile(filepath.Join(dir, "x", "a.jsonl.gz"), []byte("no gzip"), 0o644))
 	if _, err := study.NewArchive(dir, paper.Known).Runs(study.Source{Folder: "x", Agent: "linear"}); err == nil {
-		t.Error("a damaged piece is read")
+		t.Error("damaged piece: got no error")
 	}
 }
 
@@ -156,7 +156,7 @@ func TestTables(t *testing.T) {
 	s.Label, s.Quote = "so it is", strings.Repeat("it is so ", 20)
 	for line := range strings.Lines(study.Evidence([]study.Answered{s})) {
 		if !strings.HasPrefix(line, "|") && utf8.RuneCountInString(line) > 120 {
-			t.Errorf("a line of %d characters: %s", utf8.RuneCountInString(line), line)
+			t.Errorf("line of %d characters, want at most 120: %s", utf8.RuneCountInString(line), line)
 		}
 	}
 	if got := study.Evidence([]study.Answered{s}); !strings.HasPrefix(got, "### 3. So it is: open\n\nIt is so. In the paper's words: ") {
@@ -166,7 +166,7 @@ func TestTables(t *testing.T) {
 	for _, want := range []string{"| a over b | 1.23 [0.9, 1200] | below 1 | 12 x 100,000 | 1 and 0 |\n",
 		"| c over d | 5 of 7 runs | above 0.95 | | |\n"} {
 		if !strings.Contains(parts, want) {
-			t.Errorf("%s has no line %s", parts, want)
+			t.Errorf("got %s, want the line %s", parts, want)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestDraw(t *testing.T) {
 					miss = append(miss, out[2][i]-n*sigmoid(out[0][i]))
 				}
 				if total != float64(tests.Tau) {
-					t.Fatalf("%+v: %v classes in a batch", tests, total)
+					t.Fatalf("%+v: a batch has %v classes, want tau", tests, total)
 				}
 			}
 			want := expected * (1 - 1/float64(distinct))

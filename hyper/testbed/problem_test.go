@@ -39,7 +39,7 @@ func TestNumbering(t *testing.T) {
 	}
 	for name, sweep := range Known {
 		if sweep().Name != name {
-			t.Errorf("%s is listed as %s", sweep().Name, name)
+			t.Errorf("sweep %s is listed under the name %s", sweep().Name, name)
 		}
 	}
 }

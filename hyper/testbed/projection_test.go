@@ -32,7 +32,7 @@ func TestProjectionIsNearBruteForce(t *testing.T) {
 			}
 			t.Logf("%d inputs: off by at most %.0f%%", distinct, 100*worst)
 			if worst > 0.25 {
-				t.Errorf("%d inputs: %.3v, by brute force %.3v", distinct, out, brute)
+				t.Errorf("%d inputs: got %.3v, and %.3v by brute force", distinct, out, brute)
 			}
 		}
 	})

@@ -71,7 +71,7 @@ func TestRecordRefuses(t *testing.T) {
 		}
 	}
 	if _, err := OpenRecord(write("sweep", head), header); !errors.Is(err, ErrRecord) {
-		t.Errorf("another number of batches: %v", err)
+		t.Errorf("other number of batches: got error %v, want ErrRecord", err)
 	}
 	path := filepath.Join(dir, "mixed")
 	other := header

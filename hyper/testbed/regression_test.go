@@ -82,7 +82,7 @@ func TestScoresOfResponses(t *testing.T) {
 			truth := map[string][]float64{"x": x, "truth": f, "y": y}
 			for i, cost := range costs(t, name, Responses, truth, p.Noise, [][]float64{f, f, f}) {
 				if cost != 0 {
-					t.Fatalf("response %d: the truth scores %g", i, cost)
+					t.Fatalf("response %d: the truth has score %g, want 0", i, cost)
 				}
 			}
 			expected := func(know Realization) (total float64) {
@@ -228,7 +228,7 @@ func TestRegressionAgents(t *testing.T) {
 			alone := divergences(t, a, s, o)[1]
 			for i := range s.Problems {
 				if x, y := together[i], alone[i]; !(math.Abs(x-y) < 0.01*(1+math.Abs(y))) {
-					t.Errorf("%s, problem %d: %v beside others, %v alone", a.Name, i, x, y)
+					t.Errorf("%s, problem %d: got %v next to others, %v alone", a.Name, i, x, y)
 				}
 			}
 		}

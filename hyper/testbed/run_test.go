@@ -143,7 +143,7 @@ func TestResultsAreOfTheProblemAlone(t *testing.T) {
 		for _, tau := range Taus {
 			for i := range s.Problems {
 				if x, y := together[tau][i], alone[tau][i]; !(math.Abs(x-y) < 0.02*(1+y)) {
-					t.Errorf("%s, tau %d, problem %d: %v beside others, %v alone", a.Name, tau, i, x, y)
+					t.Errorf("%s, tau %d, problem %d: got %v next to others, %v alone", a.Name, tau, i, x, y)
 				}
 			}
 		}
@@ -231,7 +231,7 @@ func TestWorker(t *testing.T) {
 		for _, r := range m.Results {
 			got = append(got, r.Number)
 			if float64(r.KL) != want[r.Number] {
-				t.Errorf("problem %d: %v, and %v by Try", r.Number, r.KL, want[r.Number])
+				t.Errorf("problem %d: got %v, and %v by Try", r.Number, r.KL, want[r.Number])
 			}
 		}
 	}

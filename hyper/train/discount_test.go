@@ -43,7 +43,7 @@ func TestDiscountIsThePosterior(t *testing.T) {
 					t.Errorf("a turn of %d data leaves %g of the prior", turns.data, least)
 				}
 				if both := turns.atOnce == 2; both != (gamma < 0.99) {
-					t.Errorf("gamma %v: a datum visits both blocks: %v", gamma, both)
+					t.Errorf("discount %v: a datum visits both blocks: %v", gamma, both)
 				}
 				var prior [2][]float64
 				var visited [2]int // the number of the datum with the last visit to each block
@@ -180,7 +180,7 @@ func TestDiscountIsNearlyExact(t *testing.T) {
 			t.Logf("gamma %v: %s are %.3f apart in the middle, %.3f in 9 of 10, %.3f at most", gamma, what, x[len(x)/2],
 				x[len(x)*9/10], x[len(x)-1])
 			if x[len(x)*9/10] > ninety || x[len(x)-1] > most {
-				t.Errorf("gamma %v: %s are too far apart", gamma, what)
+				t.Errorf("discount %v: %s differ too much", gamma, what)
 			}
 		}
 		near("deviations", deviations, 0.06, 0.1)

@@ -123,11 +123,11 @@ func isThePrograms(t *testing.T, tr Trainer) {
 	for i := range x {
 		last := p
 		if p, ok = p.Observe(x[i], y[i], w[i]); !ok {
-			t.Fatalf("datum %d is not finite", i)
+			t.Fatalf("the posterior after datum %d is not finite", i)
 		}
 		for b := range p.blocks {
 			if shares := p.blocks[b] == last.blocks[b]; shares != (b != int(x[i][0])) && c.Discount == 0 {
-				t.Fatalf("a datum of block %v shares block %d: %v", x[i][0], b, shares)
+				t.Fatalf("datum of block %v: the old and the new posterior share block %d: %v", x[i][0], b, shares)
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func isThePrograms(t *testing.T, tr Trainer) {
 		p.Write(name, got)
 		first.Write(name, start)
 		if !slices.Equal(start, before[slices.Index(names, name)]) {
-			t.Errorf("%+v: %s of no data has changed", tr, name)
+			t.Errorf("%+v: learning has changed %s of the posterior before any data", tr, name)
 		}
 		if j := slices.Index([]string{"nu.1", "nu.2"}, name); j >= 0 {
 			n := p.parts[j].Size()
@@ -145,7 +145,7 @@ func isThePrograms(t *testing.T, tr Trainer) {
 		}
 		for i := range want {
 			if math.Abs(got[i]-want[i]) > 1e-5*(1+math.Abs(want[i])) {
-				t.Fatalf("%+v: number %d of %s is %g, by programs %g", tr, i, name, got[i], want[i])
+				t.Fatalf("%+v: number %d of %s: got %g, by programs %g", tr, i, name, got[i], want[i])
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func TestHostPosteriorIsRead(t *testing.T) {
 	p, ok := hosted(t, tr, names, before), false
 	learn := func(p *HostPosterior, x []float32, y float32) *HostPosterior {
 		if p, ok = p.Observe(x, y, 1); !ok {
-			t.Fatal("it is not finite")
+			t.Fatal("the posterior is not finite")
 		}
 		return p
 	}
@@ -265,7 +265,7 @@ func TestHostPosteriorNotFinite(t *testing.T) {
 	p := hosted(t, tr, names, before)
 	p.rho = math.Inf(1)
 	if _, ok := p.Observe([]float32{0, 1, 1}, 1, 1); ok {
-		t.Error("it is taken")
+		t.Error("datum with a result that is not finite: got no refusal")
 	}
 }
 
@@ -313,11 +313,11 @@ func TestHostPosteriorRevises(t *testing.T) {
 			}
 			if depends := name == "response.mean" || name == "response.m2" || name == "response.y" ||
 				name == "nu.0" && !c.Standardize || name == "nu.3" || name == "evidence.sums"; depends != (moved > 1e-6) {
-				t.Errorf("%+v: %s differs by %v without the correction", c, name, moved)
+				t.Errorf("%+v: without the correction %s differs by %v", c, name, moved)
 			}
 		}
 		if _, ok := late.Revise(x, 0, float32(math.Inf(1)), 1, 0); ok {
-			t.Error("an infinite response is taken")
+			t.Error("infinite response: got no refusal")
 		}
 	}
 }

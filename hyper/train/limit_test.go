@@ -55,7 +55,7 @@ func TestStepLimitIsThatOfTheIndices(t *testing.T) {
 					tolerance = 0.15 // in few dimensions the rotations of Frame are not quite uniform
 				}
 				if got := newProblem(c, m.Model).steepness(mapStep); math.Abs(got/want-1) > tolerance {
-					t.Errorf("%s, %+v, map step %v: steepness %.3f, of samples %.3f", m.name, c, mapStep, got, want)
+					t.Errorf("%s, %+v, map step %v: got steepness %.3f, by samples %.3f", m.name, c, mapStep, got, want)
 				}
 			}
 		}

@@ -129,7 +129,7 @@ func testLossWithWeights(t *testing.T, l Loss) {
 		fitting := agree(t, c, 2*single)
 		if fitting["features"] < 20 || fitting["own gradient"] < 10 || fitting["automatic differentiation"] < 33 ||
 			fitting["sums"] > 0 {
-			t.Errorf("%T, weights %q: the ways are %v", l, w, fitting)
+			t.Errorf("%T, weights %q: got the ways %v", l, w, fitting)
 		}
 	}
 }

@@ -161,7 +161,7 @@ func TestReviseWhatIsDropped(t *testing.T) {
 	}
 	for i, want := range []float64{1, 2, 5, 3, 8} { // the rows, then mean and squared deviations of 1, 3, 5
 		if math.Abs(got[i]-want) > 1e-9 {
-			t.Fatalf("rows, mean and squares are %v", got)
+			t.Fatalf("got rows, mean and squares %v", got)
 		}
 	}
 }

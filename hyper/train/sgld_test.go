@@ -102,7 +102,7 @@ func TestSGLDNoise(t *testing.T) {
 		}
 	}
 	if beside := moved(1, 3, 7); fmt.Sprint(beside[6:]) != fmt.Sprint(one) {
-		t.Errorf("a run beside another is %v, alone %v", beside[6:], one)
+		t.Errorf("run next to another: got %v, alone %v", beside[6:], one)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestSGLDValidate(t *testing.T) {
 		t.Errorf("the mean of a network and process is one network: %v", err)
 	}
 	if (SGLD{Temperature: -1}).Validate() == nil {
-		t.Error("a negative temperature is one")
+		t.Error("negative temperature: got no error")
 	}
 }
 

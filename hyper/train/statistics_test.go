@@ -21,7 +21,7 @@ func TestGradientAtIsTheLossGradient(t *testing.T) {
 	for i, m := range linearModels() {
 		p := newTrial(t, m.Model, 5, 17)
 		if !newProblem(Config{}, m.Model).linearInTheta() {
-			t.Fatalf("%s: not linear in theta", m.name)
+			t.Fatalf("model %s is not linear in theta", m.name)
 		}
 		for _, name := range sometimesXLA(i) {
 			t.Run(m.name+"/"+name, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestExactGradientIsTheMeanOverExactIndices(t *testing.T) {
 		}
 	}
 	if tested < 12 { // of the 22 models: otherwise a Validate that refuses every model would pass
-		t.Errorf("only %d models have exact gradients", tested)
+		t.Errorf("%d models have exact gradients, want at least 12", tested)
 	}
 }
 

@@ -229,7 +229,7 @@ func withinError(t *testing.T, what string, batches [][]float64, want []float64,
 		worst, largest = max(worst, math.Abs(mean-want[i])/(se+single)), max(largest, se)
 	}
 	if largest > limit {
-		t.Errorf("%s: a standard error of %.3f says little", what, largest)
+		t.Errorf("%s: got a standard error of %.3f, which is too large for a test", what, largest)
 	}
 	t.Logf("%s: at most %.1f standard errors off, which are at most %.4f", what, worst, largest)
 }

@@ -60,7 +60,7 @@ func TestWeightsDistribution(t *testing.T) {
 				twos += w / 2 / n
 			}
 			if math.Abs(twos-0.5) > 5*0.5/math.Sqrt(n) {
-				t.Errorf("%T: a share of %.4f of 2", z, twos)
+				t.Errorf("%T: got a share of %.4f of weights of 2, want 0.5", z, twos)
 			}
 		}
 		for _, v := range drawnWeights(t, Exponential, z, n).split() {
@@ -75,7 +75,7 @@ func TestWeightsDistribution(t *testing.T) {
 				worst = max(worst, math.Abs(below-float64(i)/n), math.Abs(below-float64(i+1)/n))
 			}
 			if worst > 2.6/math.Sqrt(n) {
-				t.Errorf("%T: %.4f away from Exp(1)", z, worst)
+				t.Errorf("%T: got a distance of %.4f from Exp(1)", z, worst)
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func TestWeightsAreIndependent(t *testing.T) {
 		for i, v := range rows {
 			for j := range i {
 				if c := stat.Correlation(v, rows[j], nil); math.Abs(c) > 5/math.Sqrt(n) {
-					t.Errorf("%s: particles %d and %d have the correlation %.4f", w, i, j, c)
+					t.Errorf("%s: particles %d and %d have a correlation of %.4f, want 0", w, i, j, c)
 				}
 			}
 			if c := stat.Correlation(v[1:], v[:n-1], nil); math.Abs(c) > 5/math.Sqrt(n) {

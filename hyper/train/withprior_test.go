@@ -62,7 +62,7 @@ func TestWithPriorLearnsWhatAModelDoes(t *testing.T) {
 		bare.Prior = nil
 		one, two := Trainer{x.model, x.config}, Trainer{hyper.WithPrior{Belief: bare, Prior: x.prior}, x.config}
 		if a, b := one.Way().Name, two.Way().Name; a != x.modelWay || b != x.way {
-			t.Errorf("%s: the ways are %q and %q", x.name, a, b)
+			t.Errorf("%s: got the ways %q and %q", x.name, a, b)
 		}
 		out := eval(t, backend.Go, func(in []*Node) []*Node {
 			s := rng.New(in[0])

@@ -70,7 +70,7 @@ func TestServeAttacked(t *testing.T) {
 	metrics := string(must.M1(io.ReadAll(w.Body)))
 	for _, line := range []string{"hyper_decisions_total 1", "hyper_data 1", `hyper_rewards_total{result="taken"} 1`} {
 		if !strings.Contains(metrics, line+"\n") {
-			t.Errorf("the metrics lack %q", line)
+			t.Errorf("the metrics do not have the line %q", line)
 		}
 	}
 	if strings.Contains(metrics, `result="unknown"`) {

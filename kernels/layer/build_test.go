@@ -84,7 +84,7 @@ func TestBuildByPlan(t *testing.T) {
 	c := newCell(t)
 	program := func(cell string) string { return strings.ReplaceAll(builtProgram, "CELL", cell) }
 	if !c.build(program("one")) || !strings.Contains(c.stdout, "first "+c.dir+"/main.go 12 ") {
-		t.Fatalf("the first cell prints %q; %s", c.stdout, c.wrong)
+		t.Fatalf("the first cell printed %q: %s", c.stdout, c.wrong)
 	}
 	byGo := c.stdout
 	c.build(program("zero")) // This compiles the module, which is in Go's cache from now on.
@@ -97,7 +97,7 @@ func TestBuildByPlan(t *testing.T) {
 
 	c.write(c.near+"/near.go", "package near\n\nconst Word = \"other\"\n")
 	if c.build(program("three")); !strings.HasPrefix(c.stdout, "other ") {
-		t.Errorf("after a change of the module: %q", c.stdout)
+		t.Errorf("after a change of the module: got output %q", c.stdout)
 	}
 	c.build(program("four"))
 	if c.build(program("five")) {
@@ -105,7 +105,7 @@ func TestBuildByPlan(t *testing.T) {
 	}
 	c.write(c.near+"/more.go", "package near\n\nfunc init() { println(\"more\") }\n")
 	if !c.build(program("five")) {
-		t.Error("a file more is not seen")
+		t.Error("the build used the plan despite a new file")
 	}
 	os.Remove(c.near + "/more.go")
 	for _, cell := range []string{"six", "6"} {
@@ -113,7 +113,7 @@ func TestBuildByPlan(t *testing.T) {
 	}
 	t.Setenv("GOFLAGS", "-buildvcs=false -tags=other")
 	if !c.build(program("six")) {
-		t.Error("other settings are not seen")
+		t.Error("the build used the plan despite other settings")
 	}
 
 	for _, cell := range []string{"seven", "7"} {
@@ -134,7 +134,7 @@ func TestBuildByPlan(t *testing.T) {
 				t.Errorf("cell with %q: got no output: %s", special, c.wrong)
 			}
 			if !asked {
-				t.Errorf("a plan for a program with %q", special)
+				t.Errorf("a program with %q used the plan, want the Go command", special)
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func TestPlanWithoutItsFiles(t *testing.T) {
 	c.build(program("one"))
 	c.build(program("two"))
 	if c.build(program("three")) {
-		t.Fatal("there is no plan")
+		t.Fatal("the build did not use a plan")
 	}
 	must.M(filepath.WalkDir(cache, func(path string, d os.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, "-d") {
@@ -196,6 +196,6 @@ sed -i 's/^package main$/package main; import "example.com\/far\/v2"/' "$2"
 	}
 	must.M(os.WriteFile(file, []byte("package main\n\nfunc {"), 0o600))
 	if out, err := exec.Command(program, ImportVerb, plans, "-w", file).CombinedOutput(); err != nil {
-		t.Errorf("a program that does not parse: %v, %s", err, out)
+		t.Errorf("program that does not parse: got error %v, %s", err, out)
 	}
 }

@@ -38,7 +38,7 @@ func TestDocumentImports(t *testing.T) {
 			t.Errorf("%q: imports %s, want %s", c.code, got, c.want)
 		}
 		if line := strings.Split(d.cell, "\n")[d.shift+strings.Count(c.code, "\n")]; line != c.code[strings.LastIndex(c.code, "\n")+1:] {
-			t.Errorf("%q: its last line is %q", c.code, line)
+			t.Errorf("%q: got the last line %q", c.code, line)
 		}
 	}
 }
@@ -74,13 +74,13 @@ func main() {
 		}
 	}
 	if strings.Count(d.earlier, "\n") != strings.Count(program, "\n") {
-		t.Error("lines have moved")
+		t.Error("lines of the program have moved")
 	}
 	if _, err := parser.ParseFile(token.NewFileSet(), "", documentOf("%%\nf()", program).cell, 0); err != nil {
 		t.Error(err)
 	}
 	if d := documentOf("%%\nf()", "package main\n\nfunc broken( {"); d.earlier != "package main\n" {
-		t.Errorf("of a broken program: %q", d.earlier)
+		t.Errorf("broken program: got %q, want the package clause only", d.earlier)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestPlace(t *testing.T) {
 		t.Errorf("got line %d and unit %d, want 3 and 16", line, unit)
 	}
 	if line, unit = (document{}).place(code, 1000); line != 1 || unit != 16 {
-		t.Errorf("beyond the end: line %d, unit %d", line, unit)
+		t.Errorf("beyond the end: got line %d and unit %d, want 1 and 16", line, unit)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestPieces(t *testing.T) {
 		at = append(at, p.line)
 	}
 	if want := []int{0, 5, 12, 19, 22}; len(at) != len(want) {
-		t.Fatalf("cells at %v of %v", at, lines)
+		t.Fatalf("got cells at %v of the lines %v", at, lines)
 	} else {
 		for i := range want {
 			if at[i] != want[i] {
@@ -98,10 +98,10 @@ func TestEditor(t *testing.T) {
 	document := map[string]any{"uri": "file:///book.ipynb", "text": "func f() {}\n\n\n%%\nf(1)\nrand.N(1)"}
 	must.M(page.Notify(t.Context(), "textDocument/didOpen", map[string]any{"textDocument": document}))
 	if first, second := <-opened, <-opened; second != file || !strings.HasSuffix(first, "cell0.go") {
-		t.Errorf("gopls has %s and %s", first, second)
+		t.Errorf("gopls has opened %s and %s, want the cells", first, second)
 	}
 	if n := len(<-found); n != 0 {
-		t.Errorf("%d faults before gopls has spoken", n)
+		t.Errorf("got %d faults before gopls answered, want 0", n)
 	}
 	at := func(line, from, to int) map[string]any {
 		return map[string]any{"start": map[string]int{"line": line, "character": from},
@@ -133,7 +133,7 @@ func TestEditor(t *testing.T) {
 		"contentChanges": []any{document}}))
 	const moved = "map[end:map[character:3 line:10] start:map[character:2 line:10]]"
 	if faults = <-found; len(faults) != 2 || fmt.Sprint(faults[0]["range"]) != moved {
-		t.Errorf("of a cell that has moved: %v", faults)
+		t.Errorf("moved cell: got faults %v, want 2 at the new place", faults)
 	}
 	if err := page.Call(t.Context(), "textDocument/rename", struct{}{}, nil); err == nil {
 		t.Error("a question that nobody answers has no error")
@@ -145,7 +145,7 @@ func TestEditor(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("it goes on without a page")
+		t.Error("the server continues without a page")
 	}
 }
 
@@ -252,6 +252,6 @@ func TestEditorPageAgain(t *testing.T) {
 		<-found
 	}
 	if gopls.starts != 1 {
-		t.Errorf("gopls is started %d times", gopls.starts)
+		t.Errorf("gopls was started %d times, want once", gopls.starts)
 	}
 }

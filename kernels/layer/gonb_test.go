@@ -100,7 +100,7 @@ func TestGoNB(t *testing.T) {
 					s.faults = append(s.faults, f)
 				}
 			case <-limit:
-				t.Fatalf("no end of a cell\n%s", code)
+				t.Fatalf("the cell did not end\n%s", code)
 			}
 		}
 		return s
@@ -110,10 +110,10 @@ func TestGoNB(t *testing.T) {
 	first := run("%%\nprintln(1)\n_, file, line, _ := runtime.Caller(0)\nfmt.Fprintf(os.Stderr, \"%s:%d: here\\n\", file, line)")
 	var unmarked unfolder
 	if text := unmarked.add(first.stderr); len(first.faults) > 0 || !strings.Contains(text, "main.go:") {
-		t.Errorf("a cell prints %q, and fails by %+v", first.stderr, first.faults)
+		t.Errorf("got standard error %q and failures %+v, want a position and none", first.stderr, first.faults)
 	}
 	if marked := run("%%\nprintln(\"\x1e.\")"); !strings.Contains(marked.stderr, "\x1e.\n") {
-		t.Errorf("a mark does not come through: %q", marked.stderr)
+		t.Errorf("the mark is missing in the output: %q", marked.stderr)
 	}
 	must.M(c.leaveProgram("%%\nprintln(7)"))
 	if own := run("%%\n_ = 0"); !strings.Contains(own.stderr, "7\n") {

@@ -55,7 +55,7 @@ func TestIsComplete(t *testing.T) {
 		}
 	}
 	if got := complete("%%\nfor {\n\tif a {"); got.Indent != "\t\t" {
-		t.Errorf("two open braces: indent %q", got.Indent)
+		t.Errorf("two open braces: got indent %q, want two tabs", got.Indent)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("with output: %v, want %v", row, want)
 	}
 	if text, ok := h.line(3, 1); !ok || text != "a := 2" {
-		t.Errorf("line 1 of cell 3: %q", text)
+		t.Errorf("line 1 of cell 3: got %q, want a := 2", text)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestSignatures(t *testing.T) {
 	}
 	reply := got.answer("s", "execute_reply", map[string]string{"status": "ok"})
 	if reply.parent.ID != request.head.ID || string(reply.rawUp) != string(request.rawHead) {
-		t.Errorf("the parent of a reply: %+v", reply.parent)
+		t.Errorf("parent of a reply: got %+v, want the request", reply.parent)
 	}
 }
 
@@ -147,11 +147,11 @@ func TestPositions(t *testing.T) {
 		f := newFilter(&to, dir, lines)
 		f.Write([]byte(c.line))
 		if rest := f.finish(true); rest != "" {
-			t.Errorf("%q is taken for a panic", c.line)
+			t.Errorf("line %q: taken for a panic", c.line)
 		}
 		for line := range strings.Lines(to.String()) {
 			if strings.Contains(line, "main.go:") {
-				t.Errorf("GoNB would see a position in %q", line)
+				t.Errorf("line %q has a position that GoNB would see", line)
 			}
 		}
 		if got := unfold(to.String()); got != c.want {
@@ -199,7 +199,7 @@ func TestPanic(t *testing.T) {
 	trace := strings.Join(got.Trace, "\n")
 	for _, want := range []string{"Cell In[2], line 3\n    pull(7)\n", "main.main()\n\tcell [2], line 3 +0x1d"} {
 		if !strings.Contains(trace, want) {
-			t.Errorf("%q is not in the traceback\n%s", want, trace)
+			t.Errorf("got no %q in the traceback\n%s", want, trace)
 		}
 	}
 }
@@ -238,7 +238,7 @@ func TestDots(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 		}
 		if d := time.Since(began); d > within {
-			t.Errorf("%q every 20 ms shows after %v", text, d)
+			t.Errorf("%q, written every 20 ms, shows after %v", text, d)
 		}
 		f.finish(false)
 	}
@@ -272,7 +272,7 @@ func TestCompileError(t *testing.T) {
 		t.Errorf("got\n%q\nwant\n%q", *got, want)
 	}
 	if got := engineFault(fault{Value: "executing special commands in cell: %cd takes one argument"}); got.Name != "Error" || got.Value != "%cd takes one argument" {
-		t.Errorf("an error of GoNB's: %+v", got)
+		t.Errorf("error of GoNB: got %+v", got)
 	}
 }
 

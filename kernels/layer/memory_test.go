@@ -260,7 +260,7 @@ func TestHints(t *testing.T) {
 		}
 	}
 	if hint := n.memory.hint("other", false); hint != "" {
-		t.Errorf("of what nobody knows: %q", hint)
+		t.Errorf("hint for an unknown name: got %q, want none", hint)
 	}
 }
 

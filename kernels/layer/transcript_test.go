@@ -63,7 +63,7 @@ func TestTranscripts(t *testing.T) {
 	tell("clear_output", map[string]bool{"wait": false})
 	tell("error", map[string]any{"ename": "Stop"})
 	if all.answer(m.head.ID)["done"] != false {
-		t.Error("done too early")
+		t.Error("the answer says done before the cell has ended")
 	}
 	tell("status", state("idle"))
 	text("stdout", "late")
@@ -85,7 +85,7 @@ func TestTranscripts(t *testing.T) {
 	}
 	all.forget(again.head.ID)
 	if len(all.all) != 0 || len(all.answer(again.head.ID)) != 0 {
-		t.Error("it is still there")
+		t.Error("the saved output is still kept")
 	}
 }
 
@@ -105,7 +105,7 @@ func TestTranscriptBounds(t *testing.T) {
 	}
 	s := all.find(m.head.ID)
 	if s.size > mostOfTranscript || s.size < mostOfTranscript/2 {
-		t.Errorf("%d bytes are kept", s.size)
+		t.Errorf("%d bytes are kept, want at most the maximum", s.size)
 	}
 	out := s.shown()
 	var first, last struct{ Text string }
@@ -115,7 +115,7 @@ func TestTranscriptBounds(t *testing.T) {
 		t.Errorf("%q, want %s", first.Text, want)
 	}
 	if !strings.HasSuffix(last.Text, fmt.Sprintf("%4d %s", lines-1, line)) {
-		t.Error("the end is not kept")
+		t.Error("the end of the output is not kept")
 	}
 	picture := strings.Repeat("p", mostOfTranscript/2)
 	for range 3 {

@@ -37,7 +37,7 @@ func TestNewProject(t *testing.T) {
 	goIn(t, dir, nil, "vet", "./...")
 	goIn(t, dir, nil, "test", "./...")
 	if out := goIn(t, dir, nil, "tool", "kernels", "run"); !strings.Contains(out, "ok   explore.ipynb") {
-		t.Errorf("the notebook was not run:\n%s", out)
+		t.Errorf("run did not execute the notebook:\n%s", out)
 	}
 	if left, _ := os.ReadDir(filepath.Dir(dir)); len(left) != 1 {
 		t.Errorf("folders left: %v, want one", left)
@@ -57,7 +57,7 @@ func TestToolsOfNewProject(t *testing.T) {
 		t.Helper()
 		goIn(t, dir, nil, "build", "./...")
 		if out := goIn(t, dir, nil, "tool", "hyper", "list"); !strings.Contains(out, "bayesian-linear") {
-			t.Errorf("go tool hyper list prints\n%s", out)
+			t.Errorf("go tool hyper list printed\n%s", out)
 		}
 	}
 	write(t, filepath.Join(dir, "log.go"), `package shop
@@ -124,7 +124,7 @@ func TestReleaseNeedsNoCheckout(t *testing.T) {
 		t.Errorf("go.mod does not require %s alone:\n%s", version, mod)
 	}
 	if out := goIn(t, dir, env, "tool", "kernels", "run"); !strings.Contains(out, "ok   explore.ipynb") {
-		t.Errorf("the notebook was not run:\n%s", out)
+		t.Errorf("run did not execute the notebook:\n%s", out)
 	}
 
 	// The kernel for the user's own Jupyter, with notebooks in any folder.

@@ -106,13 +106,13 @@ func verified(t *testing.T, dir string, from uint64, acked map[uint64]string) ui
 	next, ids := from, map[string]bool{}
 	for r, err := range l.All(from) {
 		if err != nil || r.Number != next {
-			t.Fatalf("record %d, where %d is next: %v", r.Number, next, err)
+			t.Fatalf("got record %d, want %d: %v", r.Number, next, err)
 		}
 		if id, ok := acked[next]; ok && r.Feedback.ID != id {
-			t.Fatalf("record %d is %s, and %s was acknowledged", next, r.Feedback.ID, id)
+			t.Fatalf("record %d has ID %s, want the acknowledged %s", next, r.Feedback.ID, id)
 		}
 		if ids[r.Feedback.ID] {
-			t.Fatalf("%s is there twice", r.Feedback.ID)
+			t.Fatalf("ID %s is in the log twice", r.Feedback.ID)
 		}
 		ids[r.Feedback.ID] = true
 		next++

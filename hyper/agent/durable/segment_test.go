@@ -33,7 +33,7 @@ func filled(t *testing.T, dir string, n int) *Log {
 		must.M1(put(l, numbered(i)))
 	}
 	if segments := files(t, dir); len(segments) < 4 {
-		t.Fatalf("%d records are in %q", n, segments)
+		t.Fatalf("%d records lie in the segments %q, want at least 4 segments", n, segments)
 	}
 	return l
 }
@@ -53,12 +53,12 @@ func TestSegments(t *testing.T) {
 		if n++; n == 1 {
 			must.M(l.Trim(time.Now(), 48))
 			if now := len(files(t, dir)); now != segments {
-				t.Errorf("%d segments, and %d while somebody reads", segments, now)
+				t.Errorf("got %d segments before and %d during the reading, want no change", segments, now)
 			}
 		}
 	}
 	if now := len(files(t, dir)); n != 43 || now > 2 {
-		t.Errorf("%d records were read; %d segments remain", n, now)
+		t.Errorf("got %d records and %d segments, want 43 and at most 2", n, now)
 	}
 	for range 3 {
 		if got := kept(t, l, 0); len(got) != 2 || got[0].Trained.Rounds != 48 || l.Next() != 50 {
@@ -97,7 +97,7 @@ func TestDamagedSegment(t *testing.T) {
 			}
 			next++
 		}
-		t.Errorf("%s: it is read", what)
+		t.Errorf("%s: the damaged log is read without an error", what)
 	}
 	for at := range whole {
 		data := append([]byte(nil), whole...)
@@ -245,15 +245,15 @@ func TestWrite(t *testing.T) {
 		t.Errorf("Write with a missing number: got error %v, want ErrGap", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder remains: %v", err)
+		t.Errorf("Write that failed: the folder is still there (error %v)", err)
 	}
 	must.M(Write(dir, from(5, 6, 7)))
 	l := must.M1(Open(dir, Options{Log: silent}))
 	if first := must.M1(put(l, numbered(1))); first != 8 || len(kept(t, l, 0)) != 4 {
-		t.Errorf("it goes on with record %d", first)
+		t.Errorf("the log continues with record %d, want 8", first)
 	}
 	must.M(l.Close())
 	if err := Write(dir, from(5)); err == nil || len(files(t, dir)) == 0 {
-		t.Errorf("a folder that is there: %v", err)
+		t.Errorf("Write to an existing folder: got error %v, want one that leaves the folder", err)
 	}
 }

@@ -68,7 +68,7 @@ func TestVersion(t *testing.T) {
 			t.Errorf("log %s: got records %+v, want the ones that were written", folder, got)
 		}
 		if first := must.M1(put(l, want[0])); first != uint64(len(want)) {
-			t.Errorf("%s: the next record has number %d", folder, first)
+			t.Errorf("%s: the next record has number %d, want the number of written records", folder, first)
 		}
 		must.M(l.Close())
 	}

@@ -128,7 +128,7 @@ func TestBernsteinBadInput(t *testing.T) {
 	far := four()
 	far[1].predicted = 9
 	if _, err := Evaluate(far, DoublyRobust{}, Options{Interval: Bernstein{High: 8, MaxWeight: 5}}); err == nil {
-		t.Error("a prediction outside the bounds")
+		t.Error("prediction outside the bounds: got no error")
 	}
 	if _, err := Evaluate(far, IPS{}, Options{Interval: Bernstein{High: 8, MaxWeight: 5}}); err != nil {
 		t.Error("IPS does not mind predictions:", err)
@@ -174,6 +174,6 @@ func TestMoments(t *testing.T) {
 	}
 	fair := moments{second: 1, fourth: 3} // normal
 	if fair.freedom(100) != 99 || (moments{}).freedom(100) != 0 {
-		t.Errorf("freedom of 100 normal numbers is %v", fair.freedom(100))
+		t.Errorf("freedom of 100 normal numbers: got %v, want 99", fair.freedom(100))
 	}
 }

@@ -26,7 +26,7 @@ func TestNoOverlap(t *testing.T) {
 		for _, e := range []Estimator{IPS{}, IPS{Clip: 1}, SNIPS{}, DoublyRobust{}, Switch{}} {
 			got, err := Evaluate(samples, e, Options{})
 			if errors.Is(err, ErrNoOverlap) != refused || !refused && err != nil {
-				t.Errorf("%v, %v on the third action: %v", e, target, err)
+				t.Errorf("%v, target %v on the third action: got error %v", e, target, err)
 			}
 			if !refused && !same(got.Unsupported, target) {
 				t.Errorf("unsupported is %v, want %v", got.Unsupported, target)

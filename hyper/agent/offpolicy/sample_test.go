@@ -15,7 +15,7 @@ func TestNewSample(t *testing.T) {
 	}
 	logged[0], target[0] = 9, 9
 	if s.logged[0] != 0.5 || s.weights[0] != 0.5 {
-		t.Error("the vectors are not copied")
+		t.Error("the sample shares the caller's vectors, want copies")
 	}
 	p := must.M1(NewPartial(1, 3, 0.125, []float64{0.25, 0.5, 0.25}, nil))
 	if p.weight() != 4 || p.modelled {

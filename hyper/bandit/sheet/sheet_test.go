@@ -111,11 +111,11 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		if len(s.Header) < 2 || len(s.Rows) < 2 || len(s.Lines) != len(s.Rows) || len(s.Sum) != 64 {
-			t.Errorf("%q is read as %+v", text, s)
+			t.Errorf("text %q: got the invalid table %+v", text, s)
 		}
 		for _, row := range s.Rows {
 			if len(row) != len(s.Header) || slices.Contains(row, "") {
-				t.Errorf("%q has the row %q", text, row)
+				t.Errorf("text %q: got the invalid row %q", text, row)
 			}
 		}
 	})

@@ -42,7 +42,7 @@ func TestApproxPrintsACertificate(t *testing.T) {
 	status, stdout, stderr := call(t, "approx", "--measure", "discrete", "--points", "3", "--json", "--draws", "2000")
 	var c approx.Certificate
 	if err := json.Unmarshal([]byte(stdout), &c); err != nil || status != 0 {
-		t.Fatalf("status %d, %v, stdout %q, stderr %q", status, err, stdout, stderr)
+		t.Fatalf("exit status %d, error %v, want 0 and JSON: stdout %q, stderr %q", status, err, stdout, stderr)
 	}
 	if !strings.Contains(stdout, `"probability_lower_bound":`) || !c.Certified || c.Points != 3 {
 		t.Errorf("got JSON %q, want a certificate for 3 points", stdout)
@@ -58,6 +58,6 @@ func TestApproxFailsWithoutACertificate(t *testing.T) {
 	status, stdout, stderr := call(t, "approx", "--measure", "gaussian", "--draws", "10", "--delta", "0.01")
 	if status != exitFailed || !strings.Contains(stdout, "not certified") ||
 		!strings.Contains(stderr, "not certified") {
-		t.Errorf("status %d, stdout %q, stderr %q", status, stdout, stderr)
+		t.Errorf("exit status %d, want 1 and not certified: stdout %q, stderr %q", status, stdout, stderr)
 	}
 }

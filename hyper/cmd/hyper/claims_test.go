@@ -93,7 +93,8 @@ func TestCheckPaper(t *testing.T) {
 	var seventh answer
 	if err := json.Unmarshal([]byte(lines[6]), &seventh); err != nil || len(lines) != 10 || seventh.Sentence != 7 ||
 		seventh.Answer != study.Holds || len(seventh.Parts) != 1 {
-		t.Errorf("%d lines of JSON, the seventh %+v, %v", len(lines), seventh, err)
+		t.Errorf("got %d lines of JSON, the seventh %+v, error %v, want 10 and that sentence 7 holds",
+			len(lines), seventh, err)
 	}
 	for want, args := range map[string][]string{
 		"--paper needs one --study DIR":          {"check", "--paper"},
@@ -119,12 +120,12 @@ func TestCheckAllOfOneClaim(t *testing.T) {
 	}
 	page := string(must.M1(os.ReadFile(resultsPage)))
 	if line := stdout[strings.Index(stdout, "| `"):]; !strings.Contains(page, line) {
-		t.Errorf("the page has no line %s", line)
+		t.Errorf("the page does not have the line %s", line)
 	}
 	one[len(one)-1] = "hypernetwork-below-linea"
 	if status, _, stderr := call(t, one...); status != exitBadInput ||
 		!strings.Contains(stderr, "hypernetwork-below-linear") {
-		t.Errorf("an unknown claim: exit status %d, %s", status, stderr)
+		t.Errorf("unknown claim: exit status %d, want 2 and a similar name: %s", status, stderr)
 	}
 }
 

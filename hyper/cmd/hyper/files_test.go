@@ -31,7 +31,7 @@ func TestTables(t *testing.T) {
 			"--backend", "go",
 			"--out", filepath.Join(t.TempDir(), "out")}, args...)...)
 		if status != 0 || strings.Contains(stdout, "Inf") || !strings.Contains(stdout, `"order":"shuffled"`) {
-			t.Errorf("hyper %v: exit status %d: %s%s", args, status, stdout, stderr)
+			t.Errorf("hyper %v: exit status %d, want 0 and the order: %s%s", args, status, stdout, stderr)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func TestFilesOfOnesOwn(t *testing.T) {
 	must.M(os.Remove(mine))
 	for _, verb := range []string{"resume", "compare"} {
 		if status, _, stderr := call(t, verb, out); status != 0 {
-			t.Errorf("hyper %s: exit status %d: %s", verb, status, stderr)
+			t.Errorf("hyper %s: exit status %d, want 0: %s", verb, status, stderr)
 		}
 	}
 	if status, _, stderr := call(t, "run", "neural", "--agent", "diagonal,epinet", "--set", "belief-hidden=4", "--set",

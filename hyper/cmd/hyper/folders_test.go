@@ -96,7 +96,7 @@ func TestFoldersAreOfOneCommand(t *testing.T) {
 		swept: {"search.json", lab.ResultsFile}, tuned: {"plan.json"}} {
 		for _, name := range made {
 			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-				t.Errorf("%s was written into %s", name, dir)
+				t.Errorf("%s was written into %s, want no file", name, dir)
 			}
 		}
 	}
@@ -124,7 +124,7 @@ func TestUnfinishedResults(t *testing.T) {
 	refused(t, []string{"compare", dir}, want)
 	figure := filepath.Join(t.TempDir(), "x")
 	if status, _, stderr := call(t, "plot", dir, "--out", figure); status != 0 || !strings.Contains(stderr, want) {
-		t.Errorf("plot: exit status %d, %s", status, stderr)
+		t.Errorf("plot: exit status %d, want 0 and the names of the files: %s", status, stderr)
 	}
 	must0(t, "compare", dir, other) // other has rows of linear
 	if _, _, stderr := call(t, "plot", dir, other, "--out", figure); strings.Contains(stderr, "unfinished") {

@@ -44,16 +44,16 @@ func TestMix(t *testing.T) {
 	begun := madeBy(t, dir, 5, 7, first)
 	if status, _, stderr := call(t, "resume", begun); status != exitBadInput ||
 		!strings.Contains(stderr, "revision aaaaaaaaaaaa") || !strings.Contains(stderr, "--mix joins them") {
-		t.Errorf("resume: exit status %d, %s", status, stderr)
+		t.Errorf("resume: exit status %d, want 2 and advice: %s", status, stderr)
 	}
 	if status, _, stderr := call(t, "resume", begun, "--mix"); status != 0 ||
 		!strings.Contains(stderr, "joined because of --mix") {
-		t.Errorf("resume --mix: exit status %d, %s", status, stderr)
+		t.Errorf("resume --mix: exit status %d, want 0 and a note: %s", status, stderr)
 	}
 	h, rows, err := lab.ReadResults(begun, paper.Known)
 	if _, want, _ := lab.ReadResults(dir, paper.Known); err != nil || len(h.Also) != 1 ||
 		h.Provenance.Revision[0] != 'a' || len(rows) != len(want) {
-		t.Errorf("the header names %v, %d of %d rows, %v", h.Code(), len(rows), len(want), err)
+		t.Errorf("the header has the code %v; got %d of %d rows, error %v", h.Code(), len(rows), len(want), err)
 	}
 	other := madeBy(t, dir, all, 107, first)
 	for _, args := range [][]string{{"compare"}, {"plot", "--out", filepath.Join(t.TempDir(), "x")},
@@ -63,11 +63,12 @@ func TestMix(t *testing.T) {
 		}
 		if status, _, stderr := call(t, args...); status != exitBadInput ||
 			!strings.Contains(stderr, "since epoch 1 (bc9e383)") && !strings.Contains(stderr, "modified") {
-			t.Errorf("hyper %s: exit status %d, %s", strings.Join(args, " "), status, stderr)
+			t.Errorf("hyper %s: exit status %d, want 2 and the reason: %s", strings.Join(args, " "), status, stderr)
 		}
 		if status, _, stderr := call(t, append(args, "--mix")...); status == exitBadInput ||
 			!strings.Contains(stderr, "joined because of --mix") {
-			t.Errorf("hyper %s --mix: exit status %d, %s", strings.Join(args, " "), status, stderr)
+			t.Errorf("hyper %s --mix: exit status %d, want success and a note: %s",
+				strings.Join(args, " "), status, stderr)
 		}
 	}
 	unrecorded := func(h *lab.Header) { h.Provenance = lab.Provenance{} }
@@ -106,7 +107,7 @@ func TestCommittedStudies(t *testing.T) {
 		joined[key] = append(joined[key], file)
 	}
 	if len(joined) < 10 {
-		t.Errorf("%d studies in %d files", len(joined), len(files))
+		t.Errorf("got %d studies in %d files, want at least 10", len(joined), len(files))
 	}
 	for key, pieces := range joined {
 		if _, _, err := lab.ReadStudy(paper.Known, pieces...); err != nil {

@@ -15,7 +15,7 @@ func TestPolicyFlag(t *testing.T) {
 			args...)
 		status, stdout, stderr := call(t, args...)
 		if status != 0 {
-			t.Fatalf("hyper %v: exit status %d: %s", args, status, stderr)
+			t.Fatalf("hyper %v: exit status %d, want 0: %s", args, status, stderr)
 		}
 		for _, line := range strings.Split(strings.TrimSpace(stdout), "\n") {
 			var o map[string]any
@@ -29,7 +29,7 @@ func TestPolicyFlag(t *testing.T) {
 	}
 	flag, set, none := outcomes("--policy", "ids"), outcomes("--set", "policy=ids"), outcomes()
 	if len(flag) != 2 || flag[0] != set[0] || flag[1] != set[1] || !strings.Contains(flag[0], `"policy":"ids"`) {
-		t.Errorf("--policy ids: %v\n--set policy=ids: %v", flag, set)
+		t.Errorf("--policy ids gives %v\n--set policy=ids gives %v, want equal rows", flag, set)
 	}
 	if flag[0] == none[0] || flag[1] != none[1] || !strings.Contains(none[0], `"policy":"thompson"`) {
 		t.Errorf("without: %v\n--policy ids: %v; only linear explores by a policy", none, flag)

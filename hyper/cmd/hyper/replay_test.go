@@ -50,7 +50,7 @@ func TestLogOfProgram(t *testing.T) {
 		}
 		for _, v := range e.Estimators[1:] {
 			if v.Refused != "" || v.Value < 0.9 || v.Lower < e.Estimators[0].Upper {
-				t.Errorf("%+v; the log itself: %+v", v, e.Estimators[0])
+				t.Errorf("got estimate %+v, want a better one than the log's own %+v", v, e.Estimators[0])
 			}
 		}
 	}

@@ -94,7 +94,8 @@ func TestRewardByTLS(t *testing.T) {
 	file := written(t, "rewards.csv", "id,reward\n"+strings.Repeat("0-00000000,1\n", 40_000))
 	flags := []string{"reward", file, "--to", s.URL}
 	if status, _, stderr := call(t, flags...); status != exitFailed || !strings.Contains(stderr, "certificate") {
-		t.Errorf("an authority that nobody knows: %d %s", status, stderr)
+		t.Errorf("unknown certificate authority: exit status %d, want 1 and an error about the certificate: %s",
+			status, stderr)
 	}
 	flags = append(flags, "--tls-ca", certificate)
 	if status, _, stderr := call(t, flags...); status != exitFailed || requests.Load() != 0 {

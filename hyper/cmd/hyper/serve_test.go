@@ -58,7 +58,7 @@ func (s *service1) said(pattern string) string {
 		}
 		seen = append(seen, s.log.Text())
 	}
-	s.t.Fatalf("no line is like %q: %s", pattern, strings.Join(seen, "\n"))
+	s.t.Fatalf("the log has no line like %q: %s", pattern, strings.Join(seen, "\n"))
 	return ""
 }
 
@@ -101,7 +101,7 @@ func TestServe(t *testing.T) {
 		w := must.M1(http.DefaultClient.Do(r))
 		w.Body.Close()
 		if w.StatusCode != want {
-			t.Errorf("by the name %s: %d", host, w.StatusCode)
+			t.Errorf("request by the name %s: got status %d", host, w.StatusCode)
 		}
 	}
 	if status, out := s.post("/v1/decide", "wrong", `{}`); status != http.StatusUnauthorized {
@@ -175,7 +175,7 @@ func TestReplayAndEvaluate(t *testing.T) {
 	own := e.Estimators[0]
 	for _, v := range e.Estimators[1:] {
 		if v.Refused != "" || v.Value < 0.9 || v.Lower < own.Upper || v.Upper > 1.3 {
-			t.Errorf("%+v; the log itself: %+v", v, own)
+			t.Errorf("got estimate %+v, want a better one than the log's own %+v", v, own)
 		}
 	}
 	for _, v := range evaluate().Estimators { // the folder's own agent takes arms at random
@@ -184,7 +184,7 @@ func TestReplayAndEvaluate(t *testing.T) {
 		}
 	}
 	if status, _, stderr := call(t, "evaluate", filepath.Join(data, "log")); status != 0 {
-		t.Errorf("the log's own folder: %d %s", status, stderr)
+		t.Errorf("folder of the log itself: exit status %d, want 0: %s", status, stderr)
 	}
 	if e := evaluate("--missing", "0", "--learn", "0.2"); e.Evaluated != 240 || e.Estimators[0].Value > 0.48 {
 		t.Errorf("with missing rewards as 0: got %+v, want 240 evaluated and less than 0.48", e)
@@ -203,7 +203,7 @@ func TestReplayAndEvaluate(t *testing.T) {
 		count += d["action"].(float64)
 	}
 	if count < 18 {
-		t.Errorf("arm b was taken %v times of 20", count)
+		t.Errorf("arm b was taken %v times of 20, want at least 18", count)
 	}
 	for want, args := range map[string][]string{
 		"there is no log in this folder: file does not exist: want the folder of a hyper serve": {"evaluate", dir},
@@ -243,7 +243,7 @@ func TestServeFrom(t *testing.T) {
 	}
 	for begun := time.Now(); health().Data != 5; time.Sleep(50 * time.Millisecond) {
 		if time.Since(begun) > 20*time.Second {
-			t.Fatalf("after 20 s the reader has %+v", health())
+			t.Fatalf("the reader did not follow within 20 s: %+v", health())
 		}
 	}
 	if status, d := r.post("/v1/decide", "", `{"context": {"x": 1}}`); status != http.StatusOK || d["id"] != "" {
@@ -343,7 +343,7 @@ func TestServeManifest(t *testing.T) {
 		}
 	}
 	if len(found) != 4 {
-		t.Errorf("the manifest has %v", found)
+		t.Errorf("the manifest has the parts %v, want 4", found)
 	}
 	if !slices.Contains(hosts, strings.TrimPrefix(from, "http://")) {
 		t.Errorf("the readers ask %s, and the hosts are %v", from, hosts)

@@ -66,7 +66,7 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 		t.Fatalf("exit status %d, want 0 and shards 0-7: %s%s", status, stdout, stderr)
 	}
 	if status, _, stderr := call(t, args...); status != 0 || !strings.Contains(stderr, "in the queue") {
-		t.Errorf("submitted again: exit status %d, %s", status, stderr)
+		t.Errorf("second submission: exit status %d, want 0 and a note about the queue: %s", status, stderr)
 	}
 	killed := map[int]bool{}
 	interrupted := func(states []sweep.Status) (n int) {
@@ -117,14 +117,14 @@ func preempt(t *testing.T) {
 	out, err := exec.Command("srun", "--partition=high", "--exclusive", "--nodes=1", "--ntasks=1",
 		"true").CombinedOutput()
 	if err != nil {
-		t.Errorf("the job that preempts: %v\n%s", err, out)
+		t.Errorf("the preempting job failed: %v\n%s", err, out)
 	}
 }
 
 func must0(t *testing.T, args ...string) {
 	t.Helper()
 	if status, _, stderr := call(t, args...); status != 0 {
-		t.Fatalf("hyper %s: exit status %d: %s", strings.Join(args, " "), status, stderr)
+		t.Fatalf("hyper %s: exit status %d, want 0: %s", strings.Join(args, " "), status, stderr)
 	}
 }
 
@@ -133,7 +133,7 @@ func statesOf(t *testing.T, dir string) []sweep.Status {
 	t.Helper()
 	status, stdout, stderr := call(t, "status", dir, "--json")
 	if status != 0 {
-		t.Fatalf("status: exit status %d: %s", status, stderr)
+		t.Fatalf("status: exit status %d, want 0: %s", status, stderr)
 	}
 	var out []sweep.Status
 	for lines := bufio.NewScanner(strings.NewReader(stdout)); lines.Scan(); {
@@ -157,7 +157,7 @@ func waitFor(t *testing.T, limit time.Duration, done func() bool) {
 	t.Helper()
 	for begin := time.Now(); !done(); time.Sleep(100 * time.Millisecond) {
 		if time.Since(begin) > limit {
-			t.Fatalf("not done after %v", limit)
+			t.Fatalf("the sweep did not end within %v", limit)
 		}
 	}
 }

@@ -29,11 +29,11 @@ func TestSweepStatusMergeCompare(t *testing.T) {
 	piece := filepath.Join(dir, "piece.jsonl.gz")
 	must0(t, "merge", dir, piece)
 	if status, stdout, stderr := call(t, "compare", piece, "--json"); status != 0 || strings.Count(stdout, "\n") != 2 {
-		t.Errorf("compare: exit status %d, %s%s", status, stdout, stderr)
+		t.Errorf("compare: exit status %d, want 0 and 2 lines: %s%s", status, stdout, stderr)
 	}
 	if status, stdout, _ := call(t, "status", dir); status != 0 ||
 		!strings.Contains(stdout, "6 done; 100% of 60 run-periods") {
-		t.Errorf("status: exit status %d, %s", status, stdout)
+		t.Errorf("status: exit status %d, want 0 and 6 done: %s", status, stdout)
 	}
 	events := string(must.M1(os.ReadFile(filepath.Join(sweep.ShardDir(dir, 0), "events.jsonl"))))
 	must0(t, args...)
@@ -45,7 +45,7 @@ func TestSweepStatusMergeCompare(t *testing.T) {
 		{"--set", "sgd-steps=2"}} {
 		if status, _, stderr := call(t, append(args, change...)...); status != exitBadInput ||
 			!strings.Contains(stderr, "choose another folder") {
-			t.Errorf("with %v: exit status %d, %s", change, status, stderr)
+			t.Errorf("with %v: exit status %d, want 2 and advice: %s", change, status, stderr)
 		}
 	}
 	if status, _, stderr := call(t, "sweep", dir, "--seed", "1"); status != exitBadInput ||
@@ -83,7 +83,7 @@ func TestSweepSearches(t *testing.T) {
 		seen[lab.Values(e.Setting)["step-size"]] = true
 	}
 	if len(seen) != 5 || p.Spec.Runs != 3 {
-		t.Errorf("%d step sizes, %d runs", len(seen), p.Spec.Runs)
+		t.Errorf("got %d step sizes and %d runs, want 5 and 3", len(seen), p.Spec.Runs)
 	}
 	halving := append([]string{"sweep", "--space", "step-size=0.01:1", "--halving", "5",
 		"--out", filepath.Join(dir, "halving")}, tinySweep...)
@@ -140,7 +140,7 @@ func TestSweepWritesNothingOnBadInput(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "swept")
 		status, _, stderr := call(t, slices.Concat([]string{"sweep", "--out", dir}, tinySweep, more)...)
 		if _, err := os.Stat(dir); status != exitBadInput || !strings.Contains(stderr, want) || err == nil {
-			t.Errorf("with %v: exit status %d, %s; the folder: %v", more, status, stderr, err)
+			t.Errorf("with %v: exit status %d, want 2 and advice: %s; the folder: %v", more, status, stderr, err)
 		}
 	}
 }
@@ -188,11 +188,11 @@ func TestShardByNumber(t *testing.T) {
 	}
 	must0(t, "shard", dir, "0")
 	if again := statesOf(t, dir); again[0].Starts != 1 {
-		t.Errorf("a finished shard was begun again: %+v", again[0])
+		t.Errorf("a finished shard was started again: %+v", again[0])
 	}
 	if status, _, stderr := call(t, "merge", dir, filepath.Join(dir, "x.jsonl.gz")); status != exitBadInput ||
 		!strings.Contains(stderr, "shards 2 are not done") {
-		t.Errorf("merging: exit status %d, %s", status, stderr)
+		t.Errorf("merge: exit status %d, want 2 and the missing shard: %s", status, stderr)
 	}
 	if status, _, stderr := call(t, "shard", dir, "9"); status != exitBadInput ||
 		!strings.Contains(stderr, "has no shard 9") {
@@ -220,15 +220,15 @@ func TestDryRuns(t *testing.T) {
 			append([]string{"sweep", "--dry-run", "--engine", engine, "--claim", "results", "--out", dir},
 				tinySweep...)...)
 		if status != 0 || !strings.Contains(stdout, want) {
-			t.Errorf("%s: exit status %d, no %q in %s%s", engine, status, want, stdout, stderr)
+			t.Errorf("%s: exit status %d, want 0 and %q: %s%s", engine, status, want, stdout, stderr)
 		}
 	}
 	if _, err := os.Stat(dir); err == nil {
-		t.Error("a dry run wrote something")
+		t.Error("the dry run has made a folder")
 	}
 	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=1000000000000",
 		"--dry-run"); status != exitBadInput || !strings.Contains(stderr, "not enough memory") {
-		t.Errorf("a Spec of terabytes: exit status %d, %s", status, stderr)
+		t.Errorf("Spec of terabytes: exit status %d, want 2 and an error about memory: %s", status, stderr)
 	}
 }
 

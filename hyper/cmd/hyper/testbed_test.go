@@ -72,7 +72,7 @@ func TestTestbed(t *testing.T) {
 	}
 	again := leaderboard(append(try, "--figure", figure)...)
 	if after, _ := os.ReadFile(out); again != first || string(after) != string(before) {
-		t.Errorf("the second call tried again:\n%s", again)
+		t.Errorf("the second call does not give the same results:\n%s", again)
 	}
 	if _, err := os.Stat(figure + ".png"); err != nil {
 		t.Error(err)
@@ -84,7 +84,7 @@ func TestTestbed(t *testing.T) {
 	if after, _ := os.ReadFile(out); !strings.HasPrefix(string(after), string(before)) ||
 		strings.Count(string(after), "\n") != strings.Count(string(before), "\n")*3/2 ||
 		strings.Count(hundred, "\nmine ") != 3 || !strings.Contains(hundred, " 100 ") {
-		t.Errorf("with a hundred classes\n%s", hundred)
+		t.Errorf("with a hundred classes: got\n%s", hundred)
 	}
 	refuses(t, map[string]string{
 		"testbed":                               "SWEEP",

@@ -34,7 +34,7 @@ func TestTuneCommand(t *testing.T) {
 	best := strings.Join(tuned.Best(), " ")
 	if !strings.HasPrefix(best, "anneal=") || !strings.Contains(stdout, "best: "+best+"\n") ||
 		!strings.Contains(stdout, "4 periods, 1 runs") {
-		t.Errorf("best is %q, output %q", best, stdout)
+		t.Errorf("got the best settings %q in %q", best, stdout)
 	}
 	if status, again, stderr := call(t, append(args, "--json")...); status != 0 || again != best+"\n" {
 		t.Errorf("called again: exit status %d, output %q, want %q; %s", status, again, best, stderr)
@@ -42,7 +42,7 @@ func TestTuneCommand(t *testing.T) {
 	record := filepath.Join(dir, "tune.json")
 	second := append(args[:len(args)-1:len(args)-1], t.TempDir(), "--seed", "7", "--champion", record)
 	if status, stdout, stderr = call(t, second...); status != 0 || strings.Count(stdout, "(champion)") != 1 {
-		t.Errorf("with a champion: exit status %d, output %q; %s", status, stdout, stderr)
+		t.Errorf("with a champion: exit status %d, want 0 and one champion: %q; %s", status, stdout, stderr)
 	}
 	other := []string{"tune", "neural", "--agent", "linear", "--out", t.TempDir(), "--champion", record}
 	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr,

@@ -35,7 +35,7 @@ func TestWhatIsPutIsFoundByEveryone(t *testing.T) {
 	c := cacheIn(t, dir)
 	key, other := KeyOf([]byte("program")), KeyOf([]byte("pro"), []byte("gram"))
 	if _, ok := c.Get(key); ok {
-		t.Error("found in an empty cache")
+		t.Error("Get from an empty cache: got a program")
 	}
 	put(t, c, key, []byte("code"))
 	if program, ok := cacheIn(t, dir).Get(key); !ok || string(program) != "code" {
@@ -46,10 +46,10 @@ func TestWhatIsPutIsFoundByEveryone(t *testing.T) {
 	}
 	info, err := os.Stat(dir)
 	if err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the folder has mode %v, %v", info.Mode(), err)
+		t.Errorf("folder of the cache: got mode %v, error %v, want 0700", info.Mode(), err)
 	}
 	if file, err := os.Stat(c.path(key)); err != nil || file.Mode().Perm() != 0o600 {
-		t.Errorf("the file has mode %v, %v", file.Mode(), err)
+		t.Errorf("file of a program: got mode %v, error %v, want 0600", file.Mode(), err)
 	}
 	if home, err := os.Stat(filepath.Dir(dir)); err != nil || home.Mode().Perm()&0o055 != 0o055 {
 		t.Errorf("the folder above, which others may share, has mode %v, %v", home.Mode(), err)
@@ -110,11 +110,11 @@ func TestDamagedProgramsAreNotUsedAndAreReplaced(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got, ok := c.Get(key); ok {
-					t.Fatalf("program %d was used: %d bytes of %d", i, len(got), len(program))
+					t.Fatalf("damaged program %d was used: %d bytes of %d", i, len(got), len(program))
 				}
 				put(t, c, key, program)
 				if got, ok := c.Get(key); !ok || !bytes.Equal(got, program) {
-					t.Fatalf("program %d was not replaced", i)
+					t.Fatalf("damaged program %d was not replaced", i)
 				}
 			}
 			if n := c.Replaced(); n != 200 {
@@ -165,13 +165,13 @@ func TestTheLeastRecentlyUsedGo(t *testing.T) {
 		keys[i] = KeyOf([]byte{byte(i)})
 		if i == 10 { // the next one makes too many; of the first two, used long ago, one was just used again
 			if _, ok := c.Get(keys[0]); !ok {
-				t.Fatal("a program went too early")
+				t.Fatal("a recently used program was removed")
 			}
 		}
 		put(t, c, keys[i], make([]byte, 1000))
 		at := past.Add(time.Duration(i) * time.Second)
 		if i < 10 && os.Chtimes(c.path(keys[i]), at, at) != nil {
-			t.Fatal("cannot set times")
+			t.Fatal("the times of a file cannot be set")
 		}
 	}
 	for i, want := range []bool{true, false, false, true} {
@@ -215,7 +215,7 @@ func TestClearLeavesOnlyWhatIsNotOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(c.Dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the folder is still there: %v", err)
+		t.Errorf("folder of the cache: got error %v, want not-exist", err)
 	}
 	c = cacheIn(t, c.Dir)
 	put(t, c, KeyOf(), []byte("code"))
@@ -260,7 +260,7 @@ func TestLockWaitsForTheOther(t *testing.T) {
 		t.Errorf("got %d compilations and %d waits, want 1 compilation and some waits", compilations, waits)
 	}
 	if left, _ := filepath.Glob(c.Dir + "/*" + lockSuffix); len(left) > 0 {
-		t.Errorf("locks are left: %v", left)
+		t.Errorf("lock files left: %v, want none", left)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestLockWaitsForABoundedTime(t *testing.T) {
 	c.Wait = 50 * time.Millisecond
 	unlock, waited := c.Lock(KeyOf())
 	if waited {
-		t.Error("waited for nobody")
+		t.Error("the cache waited although no other process compiles")
 	}
 	began := time.Now()
 	second, waited := c.Lock(KeyOf())

@@ -69,7 +69,7 @@ func TestTriangleIsUpdate(t *testing.T) {
 			next, gain, ok := own.Update(phi, rho)
 			own = next
 			if off := farthest(gain, tensors.MustCopyFlatData[float64](out[1])); off > 1e-12 || !ok {
-				t.Fatalf("n = %d: gains differ by %g", n, off)
+				t.Fatalf("n = %d: the gains differ by %g, want at most 1e-12", n, off)
 			}
 		}
 		flat := written(own)
@@ -77,7 +77,7 @@ func TestTriangleIsUpdate(t *testing.T) {
 			t.Errorf("n = %d: Q differs by %g, want at most 1e-13 and a triangle", n, off)
 		}
 		if off := farthest(square(n, written(NewTriangle(n, s))), square(n, s)); off > 1e-13 {
-			t.Errorf("n = %d: Q of a rotated root differs by %g", n, off)
+			t.Errorf("n = %d: Q of a rotated root differs by %g, want at most 1e-13", n, off)
 		}
 		if !NewTriangle(n, flat).Equal(own) {
 			t.Errorf("n = %d: what is written is not what is read", n)
@@ -137,12 +137,12 @@ func TestForgetIsUpdates(t *testing.T) {
 				e[from+i] = 1
 				var known []float64
 				if want, known, ok = want.Update(e, 0.3); !ok || !slices.Equal(gain, known) {
-					t.Fatalf("n = %d, %d data: another gain of coordinate %d", n, data, from+i)
+					t.Fatalf("n = %d, %d data: coordinate %d has another gain", n, data, from+i)
 				}
 				e[from+i] = 0
 			}
 			if !next.Equal(want) || !slices.Equal(next.narrow, want.narrow) {
-				t.Fatalf("n = %d, %d data: another root", n, data)
+				t.Fatalf("n = %d, %d data: got another root", n, data)
 			}
 			for i := range phi {
 				phi[i] = r.NormFloat64()

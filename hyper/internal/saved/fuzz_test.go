@@ -55,7 +55,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for i := range state {
 			if !state[i].Shape().Equal(state2[i].Shape()) {
-				t.Errorf("tensor %d has shape %v, had %v", i, state2[i].Shape(), state[i].Shape())
+				t.Errorf("tensor %d has shape %v, want %v", i, state2[i].Shape(), state[i].Shape())
 			}
 		}
 	})

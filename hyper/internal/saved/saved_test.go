@@ -81,12 +81,12 @@ func TestWriteAndRead(t *testing.T) {
 	}
 	var found content
 	if err := Read(path, &found, nil); err != nil || !reflect.DeepEqual(found, wrote) {
-		t.Errorf("the value alone: %+v, %v", found, err)
+		t.Errorf("value without tensors: got %+v, error %v, want the written value", found, err)
 	}
 	want[0] = shapes.Make(dtypes.Float32, 3, 2)
 	var got []*tensors.Tensor
 	if err := Read(path, &found, &got, want...); !errors.Is(err, ErrOtherShapes) || got != nil {
-		t.Errorf("other shapes: %v, %d tensors", err, len(got))
+		t.Errorf("other shapes: got error %v and %d tensors, want ErrOtherShapes and none", err, len(got))
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".new-*")); len(left) > 0 {
 		t.Errorf("files left: %v, want none", left)

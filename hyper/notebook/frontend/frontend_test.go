@@ -69,7 +69,7 @@ func TestDisplay(t *testing.T) {
 		}
 	}
 	if _, more := <-heard; more {
-		t.Error("something after the end")
+		t.Error("got a message after the end")
 	}
 }
 
@@ -112,7 +112,7 @@ func TestOpenWithoutAKernel(t *testing.T) {
 	}
 	t.Setenv(Var, t.TempDir()+"/nobody")
 	if _, err := Open(); err == nil || errors.Is(err, ErrNone) {
-		t.Errorf("a socket that is not there: %v", err)
+		t.Errorf("missing socket: got error %v, want one other than ErrNone", err)
 	}
 }
 

@@ -75,7 +75,7 @@ func ends(t *testing.T, c net.Conn) {
 	t.Helper()
 	c.SetReadDeadline(time.Now().Add(10 * time.Second))
 	if _, err := io.Copy(io.Discard, c); err != nil && strings.Contains(err.Error(), "timeout") {
-		t.Error("the connection stays open")
+		t.Error("the connection was not closed")
 	}
 }
 
@@ -102,7 +102,7 @@ func answers(t *testing.T, c *Client, m Message) {
 	select {
 	case back := <-got:
 		if !slices.EqualFunc(back, m, bytes.Equal) {
-			t.Errorf("%d frames came back for %d", len(back), len(m))
+			t.Errorf("got %d frames, want %d", len(back), len(m))
 		}
 	case <-time.After(20 * time.Second):
 		t.Error("got no answer within 20 s")
@@ -154,7 +154,7 @@ func TestIdentity(t *testing.T) {
 	answers(t, first, Message{{1}})
 	thief := dealer(t, r.Addr(), "a")
 	if _, err := thief.Receive(); err == nil {
-		t.Error("two peers have one identity")
+		t.Error("two peers have the same identity")
 	}
 	answers(t, first, Message{{2}})
 }
@@ -255,7 +255,7 @@ func TestAnnouncedLength(t *testing.T) {
 	}
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20/4 {
-		t.Errorf("%d bytes for 100 frames of three", used)
+		t.Errorf("100 frames of three bytes take %d bytes of memory", used)
 	}
 }
 
@@ -311,7 +311,7 @@ func TestStalledSubscriber(t *testing.T) {
 	}
 	read(300)
 	if d := time.Since(began); d > time.Second {
-		t.Errorf("300 messages beside a stalled subscriber took %v", d)
+		t.Errorf("300 messages next to a stalled subscriber took %v, want at most 1 s", d)
 	}
 	const big, n = 1 << 20, 2 * maxOffered >> 20
 	var reading sync.WaitGroup
@@ -340,7 +340,7 @@ func TestStalledSubscriber(t *testing.T) {
 		}
 	}
 	if whole < maxOffered>>20-1 || whole > maxOffered>>20+10 {
-		t.Errorf("%d of %d messages of a MiB came", whole, n)
+		t.Errorf("got %d of %d messages of a MiB", whole, n)
 	}
 	one := len(Message{[]byte("big"), make([]byte, big)}.wire())
 	want := []string{fmt.Sprint("a ", (n-whole)*one), "must", "must",
@@ -376,7 +376,7 @@ func TestSlowSubscriber(t *testing.T) {
 	}
 	must.M(p.Send(Message{[]byte("idle")}))
 	if d := time.Since(began); d > time.Second {
-		t.Errorf("10 MB for a slow subscriber took %v", d)
+		t.Errorf("10 MB for a slow subscriber took %v, want at most 1 s", d)
 	}
 	for i := range n {
 		if m := must.M1(slow.next()); string(m[0]) != "stream" || m[1][0] != byte(i) {
@@ -384,7 +384,7 @@ func TestSlowSubscriber(t *testing.T) {
 		}
 	}
 	if m := must.M1(slow.next()); string(m[0]) != "idle" {
-		t.Errorf("at the end came %q", m[0])
+		t.Errorf("last message: got %q, want \"idle\"", m[0])
 	}
 }
 
@@ -436,7 +436,7 @@ func TestThousandStrangers(t *testing.T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if n := len(r.open); n > maxPeers {
-		t.Errorf("%d connections are open", n)
+		t.Errorf("%d connections are open, want at most the maximum", n)
 	}
 }
 
@@ -454,7 +454,7 @@ func TestCloseSendsTheRest(t *testing.T) {
 		must.M1(c.Receive())
 	}
 	if _, err := c.Receive(); err == nil {
-		t.Error("a message after the end")
+		t.Error("got a message after the end")
 	}
 	if _, err := r.Receive(); !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
@@ -465,7 +465,7 @@ func TestNobodyListens(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := Dealer(ctx, "ipc://"+filepath.Join(t.TempDir(), "none"), "a"); err == nil {
-		t.Error("connected to nobody")
+		t.Error("Dealer without a router: got no error")
 	}
 	for _, endpoint := range []string{"udp://127.0.0.1:1", "tcp://127.0.0.1:none", "", "ipc:///no/such/folder/s"} {
 		if r, err := NewRouter(endpoint); err == nil {

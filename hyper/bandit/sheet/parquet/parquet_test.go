@@ -153,7 +153,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, row := range s.Rows {
 			if len(row) != len(s.Header) {
-				t.Errorf("a row has %d cells of %d", len(row), len(s.Header))
+				t.Errorf("a row has %d cells, want %d", len(row), len(s.Header))
 			}
 		}
 	})
