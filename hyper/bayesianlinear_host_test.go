@@ -69,7 +69,7 @@ func TestHostValuesOfBlocks(t *testing.T) {
 		many[i] = []float32{7, 1}
 	}
 	if b.OnHost(p)(rng.NewHost(4), 1, many, make([]float32, len(many))) {
-		t.Error("a program is better for so many inputs of one block")
+		t.Error("plain Go is used for many inputs of one block, want a program")
 	}
 }
 

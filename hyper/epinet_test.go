@@ -178,7 +178,7 @@ func TestEpinetIsAroundTheMean(t *testing.T) {
 	same(t, "neither epinet nor prior", out[0], want, single)
 	same(t, "no epinet", out[1], twice, single)
 	if out[2][0] < 0.1 {
-		t.Errorf("opposite indices differ by %v: there is no prior", out[2])
+		t.Errorf("opposite indices differ by %v, want the prior's deviations", out[2])
 	}
 }
 

@@ -142,7 +142,7 @@ func TestPriorRows(t *testing.T) {
 			want := math.Pow(scale*sd[i], 2)
 			same(t, "|row|^2 on the sphere", []float64{norms[0], norms[2], norms[3]}, []float64{want, want, 1}, 1e-5)
 			if ratio := norms[1] / width / want; math.Abs(ratio-1) > 5*math.Sqrt(2.0/width) {
-				t.Errorf("Gaussian rows: mean square %.3f of what it should be", ratio)
+				t.Errorf("Gaussian rows: the mean square is %.3f times the right one", ratio)
 			}
 		}
 	}

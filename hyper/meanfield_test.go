@@ -177,7 +177,8 @@ func TestInitLayers(t *testing.T) {
 		// so that a few of them are equal.
 		if relative := square / count / (c.limit * c.limit / 3); math.Abs(relative-1) > 5*math.Sqrt(0.8/count) ||
 			largest > c.limit*(1+1e-6) || largest < 0.99*c.limit || len(seen) < int(0.99*count) {
-			t.Errorf("weights %d to %d: mean square %.3f of what it should be, largest %.4f of %.4f, %d different of %v", c.from,
+			t.Errorf("weights %d to %d: the mean square is %.3f times the right one, the largest is %.4f of %.4f, "+
+				"%d of %v differ", c.from,
 				c.to, relative, largest, c.limit, len(seen), count)
 		}
 	}

@@ -91,7 +91,7 @@ func TestUninstallKeepsWhatOthersWrote(t *testing.T) {
 		t.Errorf("second uninstall: got error %v, want errNotInstalled", err)
 	}
 	if err := k.installKernels(t.Context(), data); err == nil {
-		t.Error("install has replaced a file that is not its own")
+		t.Error("install has replaced a file that it did not write")
 	}
 	if got := strings.Join(below(t, dir), " "); got != ". kernel.json mine.txt" {
 		t.Errorf("files left after a failed install: %s", got)

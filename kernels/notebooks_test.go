@@ -244,7 +244,7 @@ func TestLanguageVersion(t *testing.T) {
 	}
 	version := layer.LanguageInfo()["version"]
 	if !regexp.MustCompile(`\ngo ` + regexp.QuoteMeta(version) + `[.\n]`).Match(text) {
-		t.Errorf("the kernel tells Go %s, and go.mod another one", version)
+		t.Errorf("the kernel reports Go %s, and go.mod has another version", version)
 	}
 }
 

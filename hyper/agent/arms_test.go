@@ -95,7 +95,7 @@ func TestArmsComeAndGo(t *testing.T) {
 					t.Error("the new arm has another prior than the first had")
 				}
 				if !reflect.DeepEqual(after[0], after[n+1]) {
-					t.Error("the new arm does not have the belief of the arm that it is like")
+					t.Error("the new arm does not begin with the belief about the arm that it names")
 				}
 				if reflect.DeepEqual(after[n], after[n+1]) {
 					t.Error("the belief of data is the prior")

@@ -69,7 +69,7 @@ func TestChangeRestarts(t *testing.T) {
 			fresh := must.M1(agent.New(changing(1, 1, nil)))
 			must.M(fresh.Told(x[i%arms], y))
 			if got, want := must.M1(a.Snapshot().Sample(x, 50)), must.M1(fresh.Snapshot().Sample(x, 50)); !reflect.DeepEqual(got, want) {
-				t.Error("the belief after a restart is not that of the one datum")
+				t.Error("the belief after a restart differs from the belief after one datum")
 			}
 		}
 	}

@@ -126,7 +126,7 @@ func TestGrowth(t *testing.T) {
 	x, y := must.M1(growing.Sample(nil, 2)), must.M1(whole.Sample(nil, 2))
 	for i := range x {
 		if !slices.Equal(x[i], y[i]) {
-			t.Errorf("functions %v where the buffer grew, %v where it did not", x, y)
+			t.Errorf("got functions %v with a growing buffer, %v with a large one, want equal functions", x, y)
 		}
 	}
 	for _, replay := range []agent.Replay{agent.Window, agent.Reservoir} {

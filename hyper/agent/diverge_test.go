@@ -54,7 +54,7 @@ func TestOneAbsurdInput(t *testing.T) {
 				}
 				must.M(a.Save(good))
 				if !bytes.Equal(must.M1(os.ReadFile(good)), must.M1(os.ReadFile(before))) {
-					t.Errorf("%s: the agent is not what it was", name)
+					t.Errorf("%s: the refused call has changed the agent", name)
 				}
 				for _, x := range []*agent.Agent{a, b} {
 					must.M(x.Told([]float32{0, 1}, -1))

@@ -79,7 +79,7 @@ func TestFeedbackThatIsNotTaken(t *testing.T) {
 	}
 	must.M(a.Observe(ctx, agent.Feedback{ID: nan.ID, Reward: 2}))
 	if a.Size() != 2 {
-		t.Errorf("%d data after it was sent again", a.Size())
+		t.Errorf("got %d data after the reward was sent again", a.Size())
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()

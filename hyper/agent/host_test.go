@@ -185,7 +185,7 @@ func TestEmbeddedPartsAreNotHosted(t *testing.T) {
 		a := must.M1(New(c))
 		must.M1(a.Act(t.Context(), x))
 		if len(a.programs.all) != 1 {
-			t.Errorf("%s: it was decided in plain Go", name)
+			t.Errorf("%s: the decision was made in plain Go, want a program", name)
 		}
 	}
 }

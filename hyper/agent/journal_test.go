@@ -232,7 +232,7 @@ func TestLogThatFails(t *testing.T) {
 			}
 		}
 		if _, err := os.Stat(path); err == nil {
-			t.Error("a file that knows more than the disk")
+			t.Error("the file has records that are not on the disk")
 		}
 	})
 }

@@ -136,7 +136,7 @@ func TestSettlingThroughKills(t *testing.T) {
 		y, ok := last[id]
 		// A reward may be in the log although it was not acknowledged.
 		if made[id] && (!ok || y < rewards[id] || y > rewards[id]+5) {
-			t.Errorf("%s was settled %v with %v, its rewards are %v", id, ok, y, rewards[id])
+			t.Errorf("decision %s: settled %v with %v, but its rewards are %v", id, ok, y, rewards[id])
 		}
 		if ok && y > kept[id] {
 			late++

@@ -107,13 +107,13 @@ func TestLearnedResumes(t *testing.T) {
 			}
 		}
 		if !maps.Equal(a.Whole(), b.Whole()) {
-			t.Errorf("saved after %d data, it knows something else after 20", stop)
+			t.Errorf("saved after %d data: the loaded agent differs after 20 data", stop)
 		}
 		for range 5 {
 			menu := [][]float32{{0, 1, 0.5}, {1, 1, 0.5}, {2, 1, 0.5}}
 			one, other := must.M1(a.Act(t.Context(), menu)), must.M1(b.Act(t.Context(), menu))
 			if !reflect.DeepEqual(one.Nameless(), other.Nameless()) {
-				t.Errorf("saved after %d data, it decides %v, not %v", stop, other, one)
+				t.Errorf("saved after %d data: the loaded agent decides %v, want %v", stop, other, one)
 			}
 		}
 	}
@@ -190,6 +190,6 @@ func TestLearnedRestarts(t *testing.T) {
 	taught := a.Whole()
 	a.become(must.M1(a.restarted(a.now)))
 	if !maps.Equal(a.Whole(), fresh) || maps.Equal(taught, fresh) || a.now.learned == nil {
-		t.Error("it is another agent than that of no data")
+		t.Error("the agent differs from an agent without data")
 	}
 }

@@ -53,7 +53,7 @@ func TestDecideList(t *testing.T) {
 		for i, d := range list {
 			x := must.M1(a.pending.lookUp(d.ID, time.Time{})).x
 			if int(x[0]) != arms[d.Action] {
-				t.Errorf("%s: place %d is arm %d, and its reward would teach arm %v", name, i, arms[d.Action], x[0])
+				t.Errorf("%s: place %d has arm %d, but its reward is for arm %v", name, i, arms[d.Action], x[0])
 			}
 		}
 		if m.Arms != nil && !slices.Equal(m.Arms, []int{3, 1, 2}) {

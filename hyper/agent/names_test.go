@@ -76,7 +76,7 @@ func TestWrongNames(t *testing.T) {
 	}
 	shared := Names{Known: []string{"age"}, Buckets: 4} // which take what is not Known, and no text for what is
 	if _, err := shared.Numbers(map[string]any{"age": "x"}); err == nil {
-		t.Error("a text was taken for a number, and is another feature")
+		t.Error("a text for a named feature was accepted as another feature")
 	}
 	both := Names{Known: []string{"age", "age=unknown"}}
 	if x, err := both.Numbers(map[string]any{"age": "unknown"}); err != nil || x[0] != 0 || x[1] != 1 {

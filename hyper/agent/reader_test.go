@@ -67,7 +67,8 @@ func TestReader(t *testing.T) {
 			x := must.M1(r.Inputs(menu))
 			f, g := must.M1(r.Sample(x, 4)), must.M1(other.Sample(x, 4))
 			if !slices.Equal(own, same) || slices.Equal(f[0], g[0]) {
-				t.Errorf("seeds 5, 5 and 6 decide %v, %v and %v; functions of 5 and 6: %v, %v", own, same, others, f[0], g[0])
+				t.Errorf("seeds 5, 5 and 6 decide %v, %v and %v; functions of 5 and 6: %v, %v",
+					own, same, others, f[0], g[0])
 			}
 			input := []float32{0}
 			if x != nil {
@@ -100,7 +101,7 @@ func TestReader(t *testing.T) {
 				}
 			}
 			if taken < 30 {
-				t.Errorf("a reader of an agent that knows action 2 to be the best takes it %d of 50 times", taken)
+				t.Errorf("the reader chose the best action, 2, %d times of 50", taken)
 			}
 			text := must.M1(os.ReadFile(file))
 			text[len(text)/2] ^= 1

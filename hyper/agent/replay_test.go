@@ -119,7 +119,7 @@ func TestPadded(t *testing.T) {
 		sizes[size] = true
 	}
 	if padded(0) != 0 || len(sizes) != 24 {
-		t.Errorf("0 is padded to %d, and there are %d sizes", padded(0), len(sizes))
+		t.Errorf("0 is padded to %d, and there are %d different sizes", padded(0), len(sizes))
 	}
 }
 

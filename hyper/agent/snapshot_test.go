@@ -45,7 +45,7 @@ func TestSnapshotStays(t *testing.T) {
 	third := a.Snapshot()
 	defer third.Close()
 	if got := fmt.Sprint(must.M1(third.Sample(nil, 3))); got == want {
-		t.Error("a snapshot of what was learned is that of before")
+		t.Error("the snapshot after learning equals the snapshot before")
 	}
 	second.Close()
 }

@@ -201,7 +201,8 @@ func TestNeuralStep(t *testing.T) {
 		both, product = both+noise[i]*noise[i]/0.25/(runs-1), product+noise[i]*next[i]/0.25/(runs-1)
 	}
 	if math.Abs(both-1) > 5*math.Sqrt(2.0/(runs-1)) || math.Abs(product) > 5/math.Sqrt(runs-1) {
-		t.Errorf("the noise's variance is %.3f of what it should be, its correlation between periods %.3f", both, product)
+		t.Errorf("the noise has %.3f times the right variance, and a correlation of %.3f between periods",
+			both, product)
 	}
 }
 

@@ -156,7 +156,8 @@ func TestOneSparseStep(t *testing.T) {
 				want = 0.5
 			}
 			if regret[run] != want || reward[run] != 1-want {
-				t.Errorf("theta* = %d, action %d: regret %v, reward %v, want %v and %v", m, x, regret[run], reward[run], want,
+				t.Errorf("theta* = %d, action %d: regret %v, reward %v, want %v and %v",
+					m, x, regret[run], reward[run], want,
 					1-want)
 			}
 		}
@@ -188,7 +189,8 @@ func TestOneSparseNoise(t *testing.T) {
 	}
 	if bound := 5 * math.Sqrt(2.0/runs); math.Abs(square-1) > bound || math.Abs(periods) > bound ||
 		math.Abs(neighbours) > bound {
-		t.Errorf("the noise's variance is %.3f of what it should be, its correlation between periods %.3f, between runs %.3f",
+		t.Errorf("the noise has %.3f times the right variance, correlations of %.3f between periods and %.3f "+
+			"between runs",
 			square, periods, neighbours)
 	}
 }

@@ -245,17 +245,19 @@ func conforms(t *testing.T, fresh func() World) {
 						// A reward is 1 if the period's random number is less than the probability, whatever the
 						// action.
 						if reward != 0 && reward != 1 || reward < first[0] && regret < first[1] {
-							t.Errorf("run %d, period %d: reward %v and regret %v of action %d, %v of the first", i, period, reward, regret,
+							t.Errorf("run %d, period %d: reward %v and regret %v of action %d, %v of the first",
+								i, period, reward, regret,
 								a, first)
 						}
 						continue
 					}
 					if !p.Delays && h.there[period][0] == 1 && off > 1e-4 {
-						t.Errorf("run %d, period %d: reward %v and regret %v of action %d, %v of the first", i, period, reward, regret,
+						t.Errorf("run %d, period %d: reward %v and regret %v of action %d, %v of the first",
+							i, period, reward, regret,
 							a, first)
 					}
 					if p.Delays && reward != h.all[period][0] {
-						t.Errorf("run %d, period %d: the late reward is another for action %d", i, period, a)
+						t.Errorf("run %d, period %d: the late reward depends on action %d", i, period, a)
 					}
 				}
 				if least != 0 {
@@ -332,7 +334,8 @@ func TestDelayed(t *testing.T) {
 						}
 						then := period - delay
 						if h.reward[period][0] != now[i].reward[then][0] || h.lateAction[period] != now[i].action[then] {
-							t.Errorf("%s, delay %d, period %d: reward %v of action %d, want %v of %d", what, delay, period,
+							t.Errorf("%s, delay %d, period %d: reward %v of action %d, want %v of %d",
+								what, delay, period,
 								h.reward[period], h.lateAction[period], now[i].reward[then], now[i].action[then])
 						}
 						at := int(now[i].action[then]) * features

@@ -99,10 +99,12 @@ func TestDecideAmongThoseThatAreThere(t *testing.T) {
 				alone, which := among(t, name, p, columns(values, present), nil)
 				for i := range runs {
 					if !slices.Equal(probabilities[i], again[i]) || action[i] != same[i] {
-						t.Fatalf("%s, %v: the values of absent actions matter: %v and %v", what, there, probabilities[i], again[i])
+						t.Fatalf("%s, %v: the values of absent actions matter: %v and %v",
+							what, there, probabilities[i], again[i])
 					}
 					if int(action[i]) != present[which[i]] {
-						t.Fatalf("%s, %v: action %d of those there, and %d alone", what, there, action[i], present[which[i]])
+						t.Fatalf("%s, available %v: got action %d, and %d without the other actions",
+							what, there, action[i], present[which[i]])
 					}
 					want := make([]float32, len(there))
 					for j, x := range present {
@@ -189,7 +191,8 @@ func TestNumbersOfEachRun(t *testing.T) {
 			for i, c := range rates {
 				alone, which, err := anneal(name, EpsilonGreedy{N: 3, Anneal: float64(c)}, values, period, nil)
 				if err != nil || !slices.Equal(alone[i], probabilities[i]) || which[i] != action[i] {
-					t.Errorf("period %d, c = %v: %v, and %v of a policy with it, error %v", period, c, probabilities[i], alone[i], err)
+					t.Errorf("period %d, c = %v: %v, and %v of a policy with it, error %v",
+						period, c, probabilities[i], alone[i], err)
 				}
 			}
 		}

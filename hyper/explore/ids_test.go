@@ -286,7 +286,8 @@ func TestInformation(t *testing.T) {
 				wantR, wantV := information(values[i])
 				for x := range wantR {
 					if math.Abs(float64(r[i][x])-wantR[x]) > 1e-5 || math.Abs(float64(v[i][x])-wantV[x]) > 1e-5 {
-						t.Fatalf("%+v, run %d, action %d: r, v = %v, %v, want %v, %v", c, i, x, r[i][x], v[i][x], wantR[x], wantV[x])
+						t.Fatalf("%+v, run %d, action %d: r, v = %v, %v, want %v, %v",
+							c, i, x, r[i][x], v[i][x], wantR[x], wantV[x])
 					}
 				}
 			}
@@ -384,7 +385,7 @@ func TestInformationOfRunsAlone(t *testing.T) {
 					want := tensors.MustCopyFlatData[float32](alone[i])
 					got := tensors.MustCopyFlatData[float32](whole[i])[run*actions : (run+1)*actions]
 					if !slices.Equal(got, want) {
-						t.Errorf("%d functions, %d actions: the %s of run %d is another in a batch", n, actions, what, run)
+						t.Errorf("%d functions, %d actions: the %s of run %d differs in a batch", n, actions, what, run)
 					}
 				}
 			}

@@ -92,7 +92,7 @@ func TestActionsHaveTheirProbabilities(t *testing.T) {
 			}
 			certain := name == "ucb" || name == "greedy"
 			if which == "shuffled" && certain != (support == 1) {
-				t.Errorf("%s: %d actions have a probability: the test says nothing of draws", name, support)
+				t.Errorf("%s: %d actions have a probability above 0, too few for a test of draws", name, support)
 			}
 		}
 	}
@@ -130,11 +130,13 @@ func TestPermutedActions(t *testing.T) {
 			for i := range runs {
 				for x, want := range before[i] {
 					if got := after[i][to[x]]; math.Abs(float64(got-want)) > 1e-6 {
-						t.Fatalf("%s, run %d: probability %v of action %d, and %v where it is %d", name, i, want, x, got, to[x])
+						t.Fatalf("%s, run %d: got probability %v for action %d, and %v when it has number %d",
+							name, i, want, x, got, to[x])
 					}
 				}
 				if name != "egreedy" && int(moved[i]) != to[action[i]] {
-					t.Fatalf("%s, run %d: action %d of values, %d of permuted ones, want %d", name, i, action[i], moved[i],
+					t.Fatalf("%s, run %d: action %d of values, %d of permuted ones, want %d",
+						name, i, action[i], moved[i],
 						to[action[i]])
 				}
 			}
@@ -191,11 +193,11 @@ func TestValuesThatAreNotFinite(t *testing.T) {
 			}
 			alone, first, err := anneal(backend.Go, p, values[:1], 20, rates[:1])
 			if err != nil || first[0] != action[0] {
-				t.Errorf("%s: action %d beside runs that diverged, %v alone, error %v", name, action[0], first, err)
+				t.Errorf("%s: got action %d next to diverged runs, %v alone, error %v", name, action[0], first, err)
 			}
 			for x, want := range alone[0] {
 				if got := probabilities[0][x]; math.Abs(float64(got-want)) > 1e-6 { // includes another backend's rounding
-					t.Errorf("%s: probabilities %v beside runs that diverged, %v alone", name, probabilities[0], alone)
+					t.Errorf("%s: got probabilities %v next to diverged runs, %v alone", name, probabilities[0], alone)
 				}
 			}
 		}

@@ -234,7 +234,7 @@ func TestSliceAndSplit(t *testing.T) {
 			t.Error("Split and Slice: got wrong numbers of indices")
 		}
 		if whole := every.Slice(0, 1); whole.Every {
-			t.Error("a part of every index says that it is every index")
+			t.Error("a part of all indices has Every set")
 		}
 		return []*graph.Node{v.Slice(1, 3).Dense(), id.Slice(1, 2).Dense(), v.Split(2).Dense(), id.Split(2).Dense(),
 			split.Dense()}

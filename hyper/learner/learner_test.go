@@ -305,7 +305,7 @@ func visits(t *testing.T, what string, step float64, move, gradient []float32) i
 	for i, g := range gradient {
 		// A difference of numbers of size 1 is accurate to about 1e-7.
 		if want := -times * step * float64(g); math.Abs(float64(move[i])-want) > 2e-6 {
-			t.Errorf("%s: parameter %d moved by %v, not %v times %v times its own loss's gradient %v",
+			t.Errorf("%s: parameter %d moved by %v, want %v times %v times the gradient %v of its particle's loss",
 				what, i, move[i], times, step, g)
 		}
 	}

@@ -51,7 +51,7 @@ func TestNotebooksQuoteTheAnswers(t *testing.T) {
 			source := strings.Join(c.Source, "")
 			for _, word := range []string{"reproduced", "refuted", "undecided", "verdict"} {
 				if strings.Contains(strings.ToLower(source), word) {
-					t.Errorf("%s, cell %d says %q: the answers are in paper.Sentences", file, i, word)
+					t.Errorf("%s, cell %d has the word %q: use the answers of paper.Sentences", file, i, word)
 				}
 			}
 		}

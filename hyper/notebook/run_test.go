@@ -86,7 +86,7 @@ func TestInterruptedRun(t *testing.T) {
 		t.Fatalf("after the interrupt: got %d of %d rows, error %v, want a part", len(rows), len(want), err)
 	}
 	if _, got := Run(s); !slices.Equal(got, want) {
-		t.Error("the rows differ from those of a run that was not interrupted")
+		t.Error("the rows differ from the rows of a run without interruption")
 	}
 }
 

@@ -51,7 +51,7 @@ func TestClaimsWantTheirSize(t *testing.T) {
 			fewer.Runs, more.Runs, longer.Periods, shorter.Periods = fewer.Runs-1, more.Runs+1, 2*longer.Periods,
 				shorter.Periods/2
 			if err := errors.Join(of(study.rows, claim.Quick), of(study.rows, fewer)); err != nil {
-				t.Errorf("%s, claim %s: a study of its size, or one run more: %v", name, claim.Name, err)
+				t.Errorf("%s, claim %s: a study of its size, or with one more run: got error %v", name, claim.Name, err)
 			}
 			for what, err := range map[string]error{"fewer runs": of(study.rows, more),
 				"fewer periods": of(study.rows, longer), "more periods": of(study.rows, shorter)} {

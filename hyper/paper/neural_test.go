@@ -109,14 +109,15 @@ func TestNeuralAgentsMeetTheSameEnvironment(t *testing.T) {
 			case a[i].Digest == b[i].Digest:
 				same++
 				if math.Abs(float64(a[i].Regret-b[i].Regret)) > 1e-6 { // the two programs fuse operations differently
-					t.Errorf("%s, seed %d: regret %v, and %v for the independent arms", agent, a[i].Seed, b[i].Regret, a[i].Regret)
+					t.Errorf("%s, seed %d: regret %v, and %v for the independent arms",
+						agent, a[i].Seed, b[i].Regret, a[i].Regret)
 				}
 			case a[i].Regret != 0 && b[i].Regret != 0:
 				t.Errorf("%s, seed %d: two actions of two have regret", agent, a[i].Seed)
 			}
 		}
 		if same == 0 || same == len(a) {
-			t.Errorf("%s: %d of %d first actions agree: the test says nothing", agent, same, len(a))
+			t.Errorf("%s: %d of %d first actions agree, want some that agree and some that differ", agent, same, len(a))
 		}
 	}
 }
@@ -175,7 +176,7 @@ func TestInterruptedNeuralRunsResumeToTheSameBytes(t *testing.T) {
 			}
 		}
 		if stops < 2 {
-			t.Errorf("%s was never interrupted: the test says nothing", c.agent)
+			t.Errorf("agent %s was never interrupted, so the test shows nothing", c.agent)
 		}
 		if text() != want {
 			t.Errorf("%s: the resumed results differ from the uninterrupted ones", c.agent)

@@ -180,7 +180,7 @@ func TestClaimsJudge(t *testing.T) {
 		}
 		slices.Sort(names)
 		if len(slices.Compact(names)) != len(x.Claims) || len(names) == 0 {
-			t.Errorf("%s: two claims share a name, or there is none", name)
+			t.Errorf("%s: two claims have the same name, or there are no claims", name)
 		}
 	}
 }

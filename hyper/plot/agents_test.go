@@ -42,7 +42,7 @@ func TestStyled(t *testing.T) {
 	name := func(s Series) string { return fmt.Sprint(s.Color, s.dash) }
 	alone, among := Styled("linear")[0], Styled("mine", "ensemble", "ensemble", "linear")
 	if name(alone) != name(among[3]) || alone.Color != Palette[0] {
-		t.Errorf("linear is %s alone and %s among others", name(alone), name(among[3]))
+		t.Errorf("linear has the style %s alone and %s with others, want the same", name(alone), name(among[3]))
 	}
 	if among[1].Color != Palette[1] || among[2].Color == Palette[1] {
 		t.Errorf("two ensembles have the colours %v and %v, want different ones", among[1].Color, among[2].Color)
@@ -70,10 +70,10 @@ func TestShadesFollowSettings(t *testing.T) {
 	}
 	three := styled([]lab.Curve{ensemble(300), ensemble(100), named("linear")})
 	if three[0].Color != two[3].Color || three[1].Color != two[0].Color {
-		t.Error("ensembles of 100 and 300 have other shades without those of 10 and 30")
+		t.Error("the shades of ensembles of 100 and 300 depend on ensembles of 10 and 30")
 	}
 	if alone := styled([]lab.Curve{named("linear"), ensemble(30)}); alone[1].Color != one[2].Color {
-		t.Error("an ensemble of 30 has another shade without other sizes")
+		t.Error("the shade of an ensemble of 30 depends on other sizes")
 	}
 	policy := func(name string) lab.Curve { return named("linear", "policy", name) }
 	some := styled([]lab.Curve{policy("thompson"), policy("ids"), policy("greedy")})
@@ -82,7 +82,7 @@ func TestShadesFollowSettings(t *testing.T) {
 		t.Error("policies have another shade in another figure")
 	}
 	if e := styled([]lab.Curve{named("egreedy", "policy", "egreedy")}); e[0].Color != Palette[2] {
-		t.Error("an agent whose policy is always the same has not its own colour")
+		t.Error("an agent with one policy does not have its own colour")
 	}
 	prior := styled([]lab.Curve{named("ensemble", "additive-prior", "yes"), named("ensemble", "additive-prior", "no")})
 	if prior[0].Color != Palette[1] {

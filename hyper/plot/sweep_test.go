@@ -49,7 +49,7 @@ func TestLeaderboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.X.Max != 1.5 || p.Y.Label.Text != "divergence over that of mlp" {
-		t.Errorf("the axis ends at %v and is %q", p.X.Max, p.Y.Label.Text)
+		t.Errorf("the x axis ends at %v, and the y axis has the label %q", p.X.Max, p.Y.Label.Text)
 	}
 	if _, err := PNG(p, 10, 6, 50); err != nil {
 		t.Error(err)

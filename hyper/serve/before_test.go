@@ -42,10 +42,10 @@ func TestAgentsFromBeforeTheLine(t *testing.T) {
 	pending.Pending = 50
 	must.M(s.Reload(t.Context(), pending))
 	if s.now.Size() != 1 || !strings.Contains(string(s.now.spec.Set), `"line":"no"`) {
-		t.Errorf("with other pending it knows %d data: %s", s.now.Size(), s.now.spec.Set)
+		t.Errorf("with another pending: got %d data and settings %s", s.now.Size(), s.now.spec.Set)
 	}
 	must.M(s.Reload(t.Context(), asks))
 	if s.now.Size() != 1 || !same(s.now.spec, asks) {
-		t.Errorf("asked for a line it knows %d data: %s", s.now.Size(), s.now.spec.Set)
+		t.Errorf("with a line: got %d data and settings %s", s.now.Size(), s.now.spec.Set)
 	}
 }

@@ -56,7 +56,7 @@ func TestServerCalibration(t *testing.T) {
 	_, after := c.send("GET", "/v1/diagnostics", "")
 	b, a := before["calibration"].(map[string]any), after["calibration"].(map[string]any)
 	if b["rewards"] != 10.0 || a["rewards"] != 10.0 || a["tenths"].([]any)[9] != 10.0 || a["surprise"].(float64) < 10 {
-		t.Errorf("%v, and of rewards far from what they were %v", b, a)
+		t.Errorf("got calibration %v, and %v with rewards far from the earlier ones", b, a)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestServerReads(t *testing.T) {
 	}
 	learn(40)
 	if data() != 0 {
-		t.Error("the reader has learned before it was told")
+		t.Error("the reader has learned before it had a new snapshot")
 	}
 	must.M(r.server.Refresh(t.Context()))
 	if data() != 40 {

@@ -176,7 +176,7 @@ func TestHostPosteriorIsRead(t *testing.T) {
 		read := learn(hosted(t, tr, names, entries(p)), x, y)
 		p = learn(p, x, y)
 		if !slices.EqualFunc(entries(p), entries(read), slices.Equal) {
-			t.Fatal("what was read goes on otherwise")
+			t.Fatal("the posterior that was read continues differently")
 		}
 	}
 }

@@ -85,7 +85,7 @@ func TestWithPriorLearnsWhatAModelDoes(t *testing.T) {
 			near(t, fmt.Sprintf("%s, %d", x.name, i), out[half+i].v, out[i].v, 4*single)
 		}
 		if moved := apart(out[half-1].v, make([]float64, len(out[half-1].v))); moved < 0.3 {
-			t.Errorf("%s: nu moved by %g: the test says little", x.name, moved)
+			t.Errorf("%s: nu moved by %g, too little for this test", x.name, moved)
 		}
 	}
 }

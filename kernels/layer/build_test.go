@@ -89,7 +89,7 @@ func TestBuildByPlan(t *testing.T) {
 	byGo := c.stdout
 	c.build(program("zero")) // This compiles the module, which is in Go's cache from now on.
 	if c.build(program("two")) {
-		t.Error("a cell that differs in its code alone asks the Go command")
+		t.Error("a cell with other code, but the same imports, used the Go command")
 	}
 	if want := strings.ReplaceAll(byGo, "one", "two"); c.stdout != want {
 		t.Errorf("got %q, want %q", c.stdout, want)

@@ -139,7 +139,7 @@ func TestGoNB(t *testing.T) {
 		}
 	}
 	if left := must.M1(filepath.Glob(e.dir + "/gonb_*/gopls_socket")); len(left) > 0 {
-		t.Error("GoNB starts a gopls of its own, otherwise than goplsShim in gonb.go expects")
+		t.Error("GoNB started its own gopls, although goplsShim in gonb.go should prevent it")
 	}
 	if left := must.M1(filepath.Glob(e.dir + "/gonb_*/gonb_*.cell")); len(left) == 0 {
 		t.Error("what GoNB makes of a cell lies elsewhere than shim in gonb.go expects, so that no cell is behind a wrapper")

@@ -347,7 +347,7 @@ func (e *author) step() {
 	b, text := e.kernel.run(id, e.code[id])
 	if !b.Kept { // As if the cell had not run; its earlier text no longer counts.
 		if !reflect.DeepEqual(was, e.kernel.memory.decls) {
-			e.t.Fatalf("a cell that fails changes what is declared: %q", e.code[id])
+			e.t.Fatalf("a failing cell has changed the declarations: %q", e.code[id])
 		}
 		e.failed++
 		if !slices.Contains(e.cells, id) {

@@ -70,7 +70,7 @@ func TestStartGopls(t *testing.T) {
 			break
 		}
 		if time.Since(began) > 5*time.Second {
-			t.Fatal("what it has started is left")
+			t.Fatal("a process that the command started still runs")
 		}
 	}
 }

@@ -97,12 +97,12 @@ func OpenAgent(dir string, items int) (*agent.Agent, error) {
 		goIn(t, dir, offline, "mod", "edit", "-droptool="+hyper)
 		goIn(t, dir, offline, "mod", "tidy")
 		if less := files(); len(less) >= len(tidied) {
-			t.Errorf("without the tool there are as many modules:\n%s", less)
+			t.Errorf("the number of modules is the same without the tool:\n%s", less)
 		}
 		goIn(t, dir, offline, add...)
 		goIn(t, dir, offline, "mod", "tidy")
 		if again := files(); again != tidied {
-			t.Errorf("go %s and go mod tidy make\n%s\nof what was\n%s", strings.Join(add, " "), again, tidied)
+			t.Errorf("go %s and go mod tidy gave\n%s\nwant\n%s", strings.Join(add, " "), again, tidied)
 		}
 	}
 	works()

@@ -284,7 +284,7 @@ func TestTornTail(t *testing.T) {
 			got := kept(t, again, 0)
 			if lost := len(got) < 6 && at > 0; flip && !strings.Contains(said.String(), "cannot be read") ||
 				!flip && at == len(whole)-1 && lost != strings.Contains(said.String(), "cannot be read") {
-				t.Errorf("byte %d, flipped %v: %d records, and it says %q", at, flip, len(got), &said)
+				t.Errorf("byte %d, flipped %v: got %d records and the message %q", at, flip, len(got), &said)
 			}
 			for i, r := range got {
 				if r.Feedback.ID != fmt.Sprint("decision ", i) {

@@ -211,7 +211,7 @@ func TestSharedSync(t *testing.T) {
 					before := syncs.Load()
 					must.M(wait())
 					if l.order.Lock(); l.safe <= first {
-						t.Errorf("record %d was acknowledged, and those before %d are safe", first, l.safe)
+						t.Errorf("record %d was acknowledged, but only the records before %d are synced", first, l.safe)
 					}
 					l.order.Unlock()
 					if syncs.Load() == before && before == 0 {

@@ -164,7 +164,7 @@ func TestPartial(t *testing.T) {
 		}
 	}
 	if _, err := Evaluate(partial, IPS{Clip: 5}, Options{Interval: Bernstein{High: 1}}); err == nil {
-		t.Error("Bernstein cannot tell what is cut off a partial decision")
+		t.Error("Bernstein with a partial decision: got no error")
 	}
 	if _, err := Evaluate(partial, IPS{}, Options{Interval: Bernstein{High: 1, MaxWeight: 20}}); err != nil {
 		t.Error(err)

@@ -40,7 +40,7 @@ func TestHallIsStudents(t *testing.T) {
 		t.Errorf("[%v, %v], want %v and %v about it", lower, upper, mean, half)
 	}
 	if want := stat.Skew(rewards, nil); math.Abs(must.M1(newEvidence(samples, IPS{})).skewness*10-want) > 0.05 {
-		t.Errorf("skewness of the mean is not that of rewards, %v, over 10", want)
+		t.Errorf("the skewness of the mean differs from a tenth of the rewards' skewness %v", want)
 	}
 }
 

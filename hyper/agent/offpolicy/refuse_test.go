@@ -93,7 +93,7 @@ func TestTooFew(t *testing.T) {
 			if !errors.Is(err, ErrTooFew) {
 				t.Errorf("%s, %T: got error %v, want ErrTooFew", name, i, err)
 			} else if !strings.Contains(err.Error(), "log more decisions") {
-				t.Errorf("%s: %q does not say what to do", name, err)
+				t.Errorf("%s: error %q has no advice", name, err)
 			}
 		}
 		bernstein := Options{Interval: Bernstein{High: 1, MaxWeight: 1000}}

@@ -39,7 +39,7 @@ func TestTableOfLaterWork(t *testing.T) {
 	if *update {
 		must.M(os.WriteFile(dir+"/README.md", []byte(want), 0o644))
 	} else if page != want {
-		t.Errorf("the page is not what the results say; -update writes it:\n%s", want)
+		t.Errorf("the page differs from the results; -update writes it:\n%s", want)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestBeyondPublishedMeans(t *testing.T) {
 	if want := before + publishedBegin + table + publishedEnd + after; *update {
 		must.M(os.WriteFile(file, []byte(want), 0o644))
 	} else if page != want {
-		t.Errorf("the page does not have the published means beside our intervals; -update writes them:\n%s", table)
+		t.Errorf("the page does not have the table of published means; -update writes it:\n%s", table)
 	}
 	var book struct {
 		Cells []struct {

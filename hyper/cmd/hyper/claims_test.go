@@ -42,7 +42,7 @@ func has(t *testing.T, file, begin, end, want string) {
 	if *update {
 		must.M(os.WriteFile(file, []byte(before+want+after), 0o644))
 	} else if text != want {
-		t.Errorf("%s is not what the results say; the test writes it with -update:\n%s", file, want)
+		t.Errorf("%s differs from the results; the test writes it with -update:\n%s", file, want)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestAnswersOnPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "answers")
 	must.M(plot.Save(p, path))
 	if !bytes.Equal(must.M1(os.ReadFile(path+".svg")), must.M1(os.ReadFile(resultsFolder+"/answers.svg"))) {
-		t.Error("answers.svg is not what the results say; the test draws it with -update")
+		t.Error("answers.svg differs from the results; the test draws it with -update")
 	}
 }
 

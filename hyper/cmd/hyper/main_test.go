@@ -154,7 +154,7 @@ func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
 			}
 		}
 		if o["runs"] != 3.0 || o["periods"] != 20.0 || o["seed"] != 7.0 || o["backend"] != backend.Go {
-			t.Errorf("line %d tells other runs, periods, seed or backend: %s", i, line)
+			t.Errorf("line %d has wrong runs, periods, seed or backend: %s", i, line)
 		}
 	}
 	if status, _, stderr := call(t, "plot", dir); status != 0 {
@@ -244,7 +244,7 @@ func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
 	}
 	t.Logf("%d kills; the uninterrupted run took %v", kills, took)
 	if kills == 0 {
-		t.Error("nothing was killed: the test says nothing")
+		t.Error("no process was killed, so the test shows nothing")
 	}
 }
 

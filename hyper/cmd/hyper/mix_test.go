@@ -74,7 +74,7 @@ func TestMix(t *testing.T) {
 	unrecorded := func(h *lab.Header) { h.Provenance = lab.Provenance{} }
 	a, b := madeBy(t, dir, all, 107, unrecorded), madeBy(t, dir, all, 207, unrecorded)
 	if status, _, stderr := call(t, "compare", a, b); status != 0 {
-		t.Errorf("comparing what version 0.1.0 made: exit status %d, %s", status, stderr)
+		t.Errorf("compare of results of version 0.1.0: exit status %d, want 0: %s", status, stderr)
 	}
 }
 

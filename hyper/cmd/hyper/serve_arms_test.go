@@ -150,7 +150,7 @@ func killedBetween(t *testing.T, specs [][2]string) string {
 	}
 	for _, id := range all.decided {
 		if _, ok := ask(s.url+"/v1/reward", fmt.Sprintf(`{"id": %q, "reward": 1}`, id)); !ok {
-			t.Errorf("decision %s was acknowledged, and its reward is refused", id)
+			t.Errorf("the reward of the acknowledged decision %s is refused", id)
 		}
 	}
 	var h serve.Health

@@ -117,7 +117,7 @@ func TestServeKilled(t *testing.T) {
 			continue
 		}
 		if _, ok := ask(s.url+"/v1/reward", fmt.Sprintf(`{"id": %q, "reward": 1}`, id)); !ok {
-			t.Errorf("decision %s was acknowledged, and its reward is refused", id)
+			t.Errorf("the reward of the acknowledged decision %s is refused", id)
 		}
 	}
 	s.stop(os.Kill)

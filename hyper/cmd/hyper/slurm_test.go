@@ -97,7 +97,7 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 		}
 	}
 	if len(killed) != 3 || interrupted(states) == 0 {
-		t.Errorf("killed %v, with %d interruptions: the test says less than it should", killed, interrupted(states))
+		t.Errorf("killed %v, with %d interruptions: too few for this test", killed, interrupted(states))
 	}
 	want := filepath.Join(t.TempDir(), "local")
 	must0(t, append([]string{"sweep", "--out", want, "--workers", "2"}, slurmSweep...)...)

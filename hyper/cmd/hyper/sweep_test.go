@@ -251,6 +251,6 @@ func TestKilledSweepGoesOn(t *testing.T) {
 	must0(t, "merge", dir, dir+".jsonl")
 	must0(t, "merge", want, want+".jsonl")
 	if !bytes.Equal(must.M1(os.ReadFile(dir+".jsonl")), must.M1(os.ReadFile(want+".jsonl"))) {
-		t.Error("the merged results differ from those of a sweep that was not killed")
+		t.Error("the merged results differ from the results of a sweep without kills")
 	}
 }

@@ -47,7 +47,7 @@ func TestTuneCommand(t *testing.T) {
 	other := []string{"tune", "neural", "--agent", "linear", "--out", t.TempDir(), "--champion", record}
 	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr,
 		`has no winner for agent linear: it is a search of "egreedy"`) {
-		t.Errorf("with another agent's champion: exit status %d, %s", status, stderr)
+		t.Errorf("champion of another agent: exit status %d, want 2: %s", status, stderr)
 	}
 	must.M(os.WriteFile(record, []byte("{"), 0o644))
 	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr, "is not a record of") {

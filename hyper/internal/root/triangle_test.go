@@ -80,7 +80,7 @@ func TestTriangleIsUpdate(t *testing.T) {
 			t.Errorf("n = %d: Q of a rotated root differs by %g, want at most 1e-13", n, off)
 		}
 		if !NewTriangle(n, flat).Equal(own) {
-			t.Errorf("n = %d: what is written is not what is read", n)
+			t.Errorf("n = %d: the triangle that was read differs from the written one", n)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestProject(t *testing.T) {
 		before := slices.Clone(own.rows)
 		next, _, _ := own.Update(phi, 2)
 		if !slices.Equal(before, own.rows) || next.Equal(own) {
-			t.Fatal("an update changes its receiver, or nothing")
+			t.Fatal("Update changed its receiver, or nothing")
 		}
 		own = next
 	}

@@ -98,7 +98,7 @@ func TestComm(t *testing.T) {
 	hangUp()
 	<-c.Gone()
 	if len(got) != 1 || <-got != "2" {
-		t.Error("the comm does not hear its own message alone")
+		t.Error("the comm got other messages than its own")
 	}
 	if err := c.Close(); !errors.Is(err, io.ErrUnexpectedEOF) && err == nil {
 		t.Error("no error of a kernel that is gone")

@@ -325,7 +325,7 @@ func TestStalledSubscriber(t *testing.T) {
 	must.M(p.Offer(Message{[]byte("next"), make([]byte, 1000)}, gapOf("b")))
 	reading.Wait()
 	if d := time.Since(began); d > 3*patience {
-		t.Errorf("%d messages of a MiB beside a stalled subscriber took %v", n, d)
+		t.Errorf("%d messages of a MiB next to a stalled subscriber took %v", n, d)
 	}
 	var got []string
 	whole := 0
