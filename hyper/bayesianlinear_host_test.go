@@ -102,7 +102,8 @@ func TestRuledOutPartIsNotRead(t *testing.T) {
 		}
 		for i, v := range root {
 			if own := of.From <= i && i < of.To; own && v != 1 || !own && v != 0 {
-				t.Errorf("part %d: number %d of the root is %g, want 1 in %d to %d and 0 elsewhere", part, i, v, of.From, of.To-1)
+				t.Errorf("part %d: number %d of the root is %g, want 1 in %d to %d and 0 elsewhere",
+					part, i, v, of.From, of.To-1)
 			}
 		}
 	}

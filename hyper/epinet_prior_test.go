@@ -90,7 +90,7 @@ func TestEpinetMatchedPrior(t *testing.T) {
 		same(t, "beside a matched prior", out[i], out[i+1], 0)
 	}
 	if fmt.Sprint(out[6]) == fmt.Sprint(out[2]) {
-		t.Error("the matched prior is the epinet itself")
+		t.Error("the matched prior has the epinet's own weights")
 	}
 }
 

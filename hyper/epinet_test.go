@@ -140,7 +140,7 @@ func TestEpinetGradient(t *testing.T) {
 		}
 	}
 	if moved < 1 {
-		t.Fatalf("phi moves predictions by %v: the test cannot fail", moved)
+		t.Fatalf("phi changes predictions by %v, too little for this test", moved)
 	}
 	testbackend.Each(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
@@ -213,7 +213,7 @@ func TestEpinetScale(t *testing.T) {
 	same(t, "nu_0 of the network", out[8], out[3], 0)
 	same(t, "nu_0 of the epinet", out[9], out[5], 0)
 	if out[10][0] < 0.1 {
-		t.Errorf("the prior's functions are at most %v", out[10])
+		t.Errorf("the prior's functions have at most the size %v, want more", out[10])
 	}
 }
 
@@ -239,7 +239,7 @@ func TestEpinetValidate(t *testing.T) {
 		t.Error(err)
 	}
 	if err := with(func(b *Epinet) { b.Epi, b.PriorHidden, b.PriorScale = nil, nil, 0 }).Validate(); err != nil {
-		t.Errorf("without hidden layers of the epinet or a prior: %v", err)
+		t.Errorf("no hidden layers of the epinet and no prior: got error %v", err)
 	}
 	for want, b := range map[string]Epinet{
 		"Features must be at least 1, got 0":                 with(func(b *Epinet) { b.Features = 0 }),

@@ -163,7 +163,7 @@ func TestAdditivePrior(t *testing.T) {
 			same(t, what+": sum", out[4*i], out[4*i+1], single)
 			same(t, what+": gradient of the prior", out[4*i+2], make([]float64, len(out[4*i+2])), 0)
 			if out[4*i+3][0] == 0 {
-				t.Errorf("%s: no gradient of the trained part either", what)
+				t.Errorf("%s: the trained part has no gradient", what)
 			}
 		}
 	})

@@ -133,7 +133,7 @@ func TestOneSparseValidate(t *testing.T) {
 		}
 	}
 	if err := (Model{Base: base.Linear{Features: 3}, Hyper: OneSparse{3, 0.01, 0}}).Validate(); err == nil || !strings.Contains(err.Error(), "Beta") {
-		t.Errorf("a model of a hypermodel with beta = 0: error %v", err)
+		t.Errorf("model with beta = 0: got error %v", err)
 	}
 }
 

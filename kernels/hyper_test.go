@@ -59,15 +59,15 @@ func TestProgramIsKept(t *testing.T) {
 	}
 	made := modified(first)
 	if again := says("one"); again != first || !modified(again).Equal(made) {
-		t.Error("with the same sources the program was made anew")
+		t.Error("the program was compiled again from the same sources")
 	}
 	write(t, source, "package b\nconst Text = `two`\n")
 	if second := says("two"); second == first {
-		t.Error("another source, and the same program")
+		t.Error("other sources give the same program")
 	}
 	write(t, source, "package b\nconst Text = `one`\n")
 	if again := says("one"); again != first || !modified(again).Equal(made) {
-		t.Error("a program of sources that came back was made anew")
+		t.Error("the program was compiled again after its earlier sources came back")
 	}
 
 	for _, text := range []string{"three", "four"} {
@@ -82,7 +82,7 @@ func TestProgramIsKept(t *testing.T) {
 	whole := s
 	s = store(source) // no folder can be made here
 	if program := says("four"); filepath.Dir(program) != os.TempDir() {
-		t.Errorf("with a store that is only read the program is %s", program)
+		t.Errorf("read-only store: got the program %s", program)
 	}
 	s = whole
 

@@ -111,6 +111,6 @@ func TestKernelsForCUDA(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(file); err == nil {
-		t.Error("offered where CUDA does not load")
+		t.Error("the CUDA kernel is offered although CUDA does not load")
 	}
 }

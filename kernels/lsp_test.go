@@ -96,7 +96,7 @@ func (p *lspPage) await(what string, fits func([]string) bool) (last []string) {
 		select {
 		case last = <-p.faults:
 		case <-limit:
-			p.t.Fatalf("%s: the last that is found is %q", what, last)
+			p.t.Fatalf("%s: got the last diagnostics %q", what, last)
 		}
 	}
 	for {

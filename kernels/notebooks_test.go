@@ -74,7 +74,7 @@ func TestFirstCell(t *testing.T) {
 		}
 	}
 	if text := string(executed); strings.Contains(strings.Split(text, "notebook.NewLive()")[1], "text/html") {
-		t.Error("a live display that was closed is among the outputs")
+		t.Error("the outputs have a live display that was closed")
 	}
 }
 
@@ -302,7 +302,7 @@ func checkLink(folder, link string) error {
 		return err
 	}
 	if !filepath.IsLocal(to.Path) {
-		return fmt.Errorf("%s leads out of the folder of notebooks", link)
+		return fmt.Errorf("link %s leads out of the folder of notebooks", link)
 	}
 	_, err = os.Stat(filepath.Join(folder, to.Path))
 	return err

@@ -57,6 +57,6 @@ func TestFilesOfTheFolderAreNoPartOfPython(t *testing.T) {
 		}
 	}
 	if names, err := os.ReadFile(ran); err == nil {
-		t.Errorf("these files of the folder ran:\n%s", names)
+		t.Errorf("Python ran these files of the folder:\n%s", names)
 	}
 }

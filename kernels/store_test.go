@@ -45,7 +45,7 @@ func TestEnsureBuildsOnceForSetOfPins(t *testing.T) {
 		}
 	}
 	if built != 2 {
-		t.Errorf("built %d times for two sets of pins", built)
+		t.Errorf("built %d times for two sets of pins, want 2", built)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestFailedBuildIsNotTakenForWhole(t *testing.T) {
 	}
 	later := testItem("a==1", func(string) error { return fmt.Errorf("no room on the disk: %w", errLater) })
 	if err := s.ensure(t.Context(), later); err != nil || s.has(later) {
-		t.Errorf("a build that is put off: %v, is there: %v", err, s.has(later))
+		t.Errorf("build that was put off: got error %v, folder exists: %v", err, s.has(later))
 	}
 	if err := s.ensure(t.Context(), testItem("a==1", writeWhole)); err != nil || !s.has(it) {
 		t.Errorf("build after a failed one: got error %v, want none", err)
@@ -169,7 +169,7 @@ func TestCleanRemovesOnlyWhatSetupMade(t *testing.T) {
 		t.Errorf("files left: got %s", got)
 	}
 	if _, err := os.Stat(byHand); err != nil {
-		t.Error("a plugin that setup has not made was removed")
+		t.Error("a plugin that setup did not make was removed")
 	}
 }
 

@@ -92,13 +92,13 @@ func TestArmsComeAndGo(t *testing.T) {
 					t.Error("the beliefs about the other arms have changed")
 				}
 				if prior := must.M1(agent.New(c)).Parts(n)[0]; name != "arms" && !reflect.DeepEqual(prior, after[n]) {
-					t.Error("the new arm has another prior than the first had")
+					t.Error("the prior of the new arm differs from the first arm's prior")
 				}
 				if !reflect.DeepEqual(after[0], after[n+1]) {
 					t.Error("the new arm does not begin with the belief about the arm that it names")
 				}
 				if reflect.DeepEqual(after[n], after[n+1]) {
-					t.Error("the belief of data is the prior")
+					t.Error("the belief after data equals the prior")
 				}
 				late = append(late, lives(a, c, r, 30)...)
 				must.M(a.RemoveArm(0))
@@ -106,7 +106,7 @@ func TestArmsComeAndGo(t *testing.T) {
 				lives(a, c, r, 20)
 				if d := must.M1(a.Decide(t.Context(), among(r, c))); d.Probabilities[0] != 0 || len(d.Probabilities) != n+2 ||
 					d.Prob() <= 0 {
-					t.Errorf("an arm that is not offered: %v", d)
+					t.Errorf("arm that is not offered: got decision %v, want probability 0", d)
 				}
 				if name != "forgets" && !reflect.DeepEqual(kept, a.Parts(n + 2)[0]) {
 					t.Error("the belief of the arm that is not offered has changed")
@@ -114,7 +114,7 @@ func TestArmsComeAndGo(t *testing.T) {
 				list := must.M1(a.DecideList(t.Context(), among(r, c), n+1))
 				if last := list[n]; len(last.Probabilities) != n+2 || last.Prob() != 1 ||
 					slices.ContainsFunc(list, func(d agent.Decision) bool { return d.Action == 0 }) {
-					t.Errorf("a list without an arm that is not offered: %v", list)
+					t.Errorf("list: got %v, want no arm that is not offered", list)
 				}
 				if e := must.M1(a.Explain(t.Context(), among(r, c), 4)); len(e) != n+2 {
 					t.Errorf("got %d explanations, want one for each of the %d arms", len(e), n+2)
@@ -130,7 +130,7 @@ func TestArmsComeAndGo(t *testing.T) {
 				set.Offered = append([]int{n + 1, 0}, slices.DeleteFunc(set.Offered, func(arm int) bool { return arm > n })...)
 				must.M(a.ChangeArms(set))
 				if !reflect.DeepEqual(kept, a.Parts(n + 2)[0]) {
-					t.Error("an arm that comes back has another belief")
+					t.Error("the arm that came back has another belief than before")
 				}
 				lives(a, c, r, 20)
 				a.Close()
@@ -260,7 +260,7 @@ func TestArmsRefused(t *testing.T) {
 	must.M(b.Save(path))
 	must.M(reader.Refresh(path))
 	if !reflect.DeepEqual(reader.Arms(), b.Arms()) {
-		t.Errorf("the reader has %+v, and the agent %+v", reader.Arms(), b.Arms())
+		t.Errorf("the reader has the arms %+v, want the agent's %+v", reader.Arms(), b.Arms())
 	}
 	if d := must.M1(reader.Decide(t.Context(), m)); len(d.Probabilities) != 4 {
 		t.Errorf("the reader decides among %d arms, want 4", len(d.Probabilities))

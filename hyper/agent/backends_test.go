@@ -39,10 +39,10 @@ func TestSameDecisionsOnBothBackends(t *testing.T) {
 			onXLA := must.M1(agent.Load(with(backend.XLACPU), filepath.Join(dir, "go")))
 			onGo := must.M1(agent.Load(with(backend.Go), filepath.Join(dir, "xla")))
 			if n := alike(t, r, c, one, onXLA, 10); n < 10 {
-				t.Errorf("saved on go, loaded on xla:cpu: they part after %d decisions", n)
+				t.Errorf("saved on go, loaded on xla:cpu: the decisions differ after %d", n)
 			}
 			if n := alike(t, r, c, two, onGo, 10); n < 10 {
-				t.Errorf("saved on xla:cpu, loaded on go: they part after %d decisions", n)
+				t.Errorf("saved on xla:cpu, loaded on go: the decisions differ after %d", n)
 			}
 		})
 	}

@@ -101,7 +101,7 @@ func TestCalibration(t *testing.T) {
 	t.Logf("marginal %.4f, joint %.4f of %.4f, tenths %v", stat.Mean(w.marginal, nil), stat.Mean(w.joint, nil), w.expected,
 		len(w.pit))
 	if w.expected < 0.02 {
-		t.Errorf("functions of few data know nothing of how responses go together: %v", w.expected)
+		t.Errorf("expected joint density: got %v, want a belief in which responses depend on each other", w.expected)
 	}
 	counts := make([]float64, 10)
 	for _, u := range w.pit {

@@ -63,7 +63,8 @@ func TestChangeDelay(t *testing.T) {
 		}
 		t.Logf("a shift by %v is found after %.1f data in the mean; %d of 400 before it", c.shift, sum/float64(found), early)
 		if found+early < 400 || sum/float64(found) > c.most {
-			t.Errorf("a shift by %v: %d found, after %.1f data, want all and %v", c.shift, found, sum/float64(found), c.most)
+			t.Errorf("a shift by %v: %d found, after %.1f data, want all and %v",
+				c.shift, found, sum/float64(found), c.most)
 		}
 	}
 }

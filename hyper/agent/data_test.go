@@ -93,7 +93,7 @@ func TestDataKept(t *testing.T) {
 				teach(b, features, 17, 19)
 				if got := responses(t, b); replay == agent.Window && !slices.Equal(got, upTo(10, 19)) ||
 					replay != agent.Window && len(got) != 7 {
-					t.Errorf("%s, %s: with more room after all was full data %v", name, replay, got)
+					t.Errorf("%s, %s: larger capacity after a full buffer: got data %v", name, replay, got)
 				}
 				must.M(b.Told(must.M1(b.Data())[0].X, 0.5))
 

@@ -62,7 +62,7 @@ func TestOneAbsurdInput(t *testing.T) {
 				x, y := must.M1(a.Act(context.Background(), [][]float32{{1, 0}, {0, 1}})),
 					must.M1(b.Act(context.Background(), [][]float32{{1, 0}, {0, 1}}))
 				if !reflect.DeepEqual(x.Nameless(), y.Nameless()) {
-					t.Errorf("%s: %v, and %v of an agent that never saw it", name, x, y)
+					t.Errorf("%s: got decision %v, want %v as from an agent that never saw the input", name, x, y)
 				}
 				must.M1(agent.Load(c, good))
 			}

@@ -128,7 +128,7 @@ func TestStandardised(t *testing.T) {
 		before := fmt.Sprint(e.context)
 		e.inputs(Menu{Context: []float32{-7, 9}}, false)
 		if fmt.Sprint(e.context) != before {
-			t.Fatal("what was not taken from is counted")
+			t.Fatal("Inputs has changed the statistics")
 		}
 		seen = append(seen, float64(v))
 		m := Menu{Context: []float32{v, 4}}

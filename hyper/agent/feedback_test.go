@@ -125,7 +125,7 @@ func TestFeedbackAfterLoading(t *testing.T) {
 	b := must.M1(agent.Load(c, path))
 	again := must.M1(b.Act(ctx, x))
 	if err := b.Observe(ctx, agent.Feedback{ID: lost.ID}); !errors.Is(err, agent.ErrUnknown) {
-		t.Errorf("a decision after the file was saved: %v", err)
+		t.Errorf("feedback for a decision after the file was saved: got error %v", err)
 	}
 	for range 2 {
 		must.M(b.Observe(ctx, agent.Feedback{ID: first.ID, Reward: 1}, agent.Feedback{ID: second.ID, Reward: 2},

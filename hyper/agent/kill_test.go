@@ -127,7 +127,7 @@ func TestSettlingThroughKills(t *testing.T) {
 			learned++
 		}
 		if hidden[s.ID] {
-			t.Errorf("%s was never shown, and taught something", s.ID)
+			t.Errorf("decision %s was never shown, but the agent learned from it", s.ID)
 		}
 		last[s.ID] = s.Reward
 	}
@@ -143,7 +143,8 @@ func TestSettlingThroughKills(t *testing.T) {
 		}
 	}
 	if a.Size() != learned || len(made) < 10**kills || late == 0 {
-		t.Errorf("%d data of %d settled decisions; %d made, %d corrected", a.Size(), learned, len(made), late)
+		t.Errorf("got %d data from %d settled decisions; %d were made, %d corrected",
+			a.Size(), learned, len(made), late)
 	}
 	t.Logf("%d kills, %d decisions, %d settled, %d corrected", *kills, len(made), learned, late)
 	b := must.M1(agent.Open(settledSoon(), filepath.Join(dir, "none"), log))

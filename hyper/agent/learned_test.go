@@ -178,7 +178,7 @@ func TestLearnedSideBySide(t *testing.T) {
 	must.M(a.Save(path))
 	b := must.M1(Load(a.config, path))
 	if a.Size() != 90 || !maps.Equal(a.Whole(), b.Whole()) {
-		t.Errorf("%d data of 90, or another agent is loaded", a.Size())
+		t.Errorf("got %d data, want 90 and the saved agent", a.Size())
 	}
 }
 

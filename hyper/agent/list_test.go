@@ -78,10 +78,10 @@ func TestDecideListOfActions(t *testing.T) {
 	}
 	for _, n := range []int{0, -1, 4} {
 		if _, err := linear.DecideList(t.Context(), Menu{Actions: actions}, n); err == nil {
-			t.Errorf("%d places of 3 actions were not refused", n)
+			t.Errorf("list with %d places for 3 actions: got no error", n)
 		}
 	}
 	if _, err := linear.DecideList(t.Context(), Menu{}, 1); err == nil {
-		t.Error("a menu of nothing was not refused")
+		t.Error("empty menu: got no error")
 	}
 }

@@ -69,7 +69,8 @@ func TestPaddingChangesNoDecision(t *testing.T) {
 						}
 						for i, p := range want.Probabilities {
 							if math.Abs(float64(p-got.Probabilities[i])) > 1e-4 {
-								t.Fatalf("%s, %s: probabilities %v padded to %d, %v without", name, on, got.Probabilities, size,
+								t.Fatalf("%s, %s: probabilities %v padded to %d, %v without",
+									name, on, got.Probabilities, size,
 									want.Probabilities)
 							}
 						}
@@ -92,7 +93,7 @@ func TestPaddingChangesNoSample(t *testing.T) {
 			det := x[0][0]*x[1][1] - x[0][1]*x[1][0]
 			u, w := (a*x[1][1]-b*x[0][1])/det, (b*x[0][0]-a*x[1][0])/det
 			if math.Abs(float64(u*x[i][0]+w*x[i][1]-v)) > 1e-4 {
-				t.Errorf("input %d: value %v of the function of (%v, %v)", i, v, u, w)
+				t.Errorf("input %d: got value %v, want the value of the function of (%v, %v)", i, v, u, w)
 			}
 		}
 	}
@@ -166,7 +167,7 @@ func TestWarmup(t *testing.T) {
 			}
 		}
 		if built != before || before < 3 { // Train, and Act twice
-			t.Errorf("%d parts of programs built by a warmup, and %d after it", before, built-before)
+			t.Errorf("%d programs were built by the warmup, and %d after it, want none after it", before, built-before)
 		}
 		if err := warm.Warmup(0); err == nil {
 			t.Error("Warmup for no actions: got no error")

@@ -58,7 +58,7 @@ func TestImportanceWeightsAreUnbiased(t *testing.T) {
 				d := must.M1(a.Act(context.Background(), nil))
 				for x, q := range d.Probabilities {
 					if !(q > 0) {
-						t.Fatalf("probabilities %v: an action that can be taken has none", d.Probabilities)
+						t.Fatalf("got probabilities %v, want none of 0", d.Probabilities)
 					}
 					variance[x] += (1/float64(q) - 1) / decisions / decisions
 				}
@@ -149,7 +149,7 @@ func TestPolicyThatCountsActions(t *testing.T) {
 			d := must.M1(a.Act(context.Background(), make1(n)))
 			for x, p := range d.Probabilities {
 				if math.Abs(float64(p)*float64(n)-1) > 1e-6 || d.Action >= n {
-					t.Errorf("%d actions: action %d has probability %v, and %d was taken", n, x, p, d.Action)
+					t.Errorf("%d actions: action %d has probability %v, but action %d was taken", n, x, p, d.Action)
 				}
 			}
 		}
@@ -182,7 +182,7 @@ func TestAnnealingCountsDecisions(t *testing.T) {
 		}
 		p := must.M1(a.Act(context.Background(), nil)).Probabilities
 		if got, want := float64(min(p[0], p[1])), 15/(30+float64(decision)); math.Abs(got-want) > 1e-6 {
-			t.Fatalf("decision %d: probabilities %v, the lesser is not %v", decision, p, want)
+			t.Fatalf("decision %d: got probabilities %v, want %v as the smaller one", decision, p, want)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func TestReader(t *testing.T) {
 			x := must.M1(r.Inputs(menu))
 			f, g := must.M1(r.Sample(x, 4)), must.M1(other.Sample(x, 4))
 			if !slices.Equal(own, same) || slices.Equal(f[0], g[0]) {
-				t.Errorf("seeds 5, 5 and 6 decide %v, %v and %v; functions of 5 and 6: %v, %v",
+				t.Errorf("decisions with the seeds 5, 5 and 6: got %v, %v and %v; functions of 5 and 6: %v, %v",
 					own, same, others, f[0], g[0])
 			}
 			input := []float32{0}

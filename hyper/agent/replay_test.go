@@ -78,7 +78,7 @@ func TestReservoirOfConditionedBelief(t *testing.T) {
 	}
 	for i, v := range roots[3] {
 		if math.Abs(v-roots[40][i]) > 1e-6 {
-			t.Fatalf("the root is %v with room for 3 data, %v with room for all", roots[3], roots[40])
+			t.Fatalf("got the root %v with a capacity of 3 data, %v with a capacity for all", roots[3], roots[40])
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestLoadComparesConfigurations(t *testing.T) {
 	must.M(a.Save(path))
 	if text := must.M1(os.ReadFile(path)); !bytes.Contains(text, []byte(`"StepSize":0.01`)) ||
 		!bytes.Contains(text, []byte(`"type":"base.MLP"`)) {
-		t.Error("the configuration cannot be read in the file")
+		t.Error("the file does not show the configuration as text")
 	}
 	of := func(change func(m *hyper.Model)) func(c *agent.Config) {
 		return func(c *agent.Config) {
@@ -150,7 +150,7 @@ func TestFileOfThisFormat(t *testing.T) {
 			}
 			err = a.Observe(context.Background(), agent.Feedback{ID: "0-4e02f272", Reward: 1})
 			if file == path && (err != nil || a.Size() != 6) || file != path && !errors.Is(err, agent.ErrExpired) {
-				t.Errorf("%s: feedback of the decision that waits: %v, %d data", file, err, a.Size())
+				t.Errorf("%s: feedback for the waiting decision: got error %v and %d data", file, err, a.Size())
 			}
 		}
 	})

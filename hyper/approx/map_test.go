@@ -144,7 +144,7 @@ func TestBrenierMapsAreCyclicallyMonotone(t *testing.T) {
 			t.Errorf("%s z: the sum is negative on %d cycles of 2000, want none", r, bad)
 		}
 		if mass := h.massError(draws(r, source(6, "mass"), 1<<17, 3)); mass > massTolerance {
-			t.Errorf("%s z: the cells' masses are %.4f from the weights", r, mass)
+			t.Errorf("%s z: the masses of the cells differ from the weights by %.4f", r, mass)
 		}
 	}
 }

@@ -156,7 +156,7 @@ func TestKnotsLieWhereTheMapBends(t *testing.T) {
 		}
 	}
 	if near < 3 {
-		t.Errorf("%d of 21 knots are at the jump", near)
+		t.Errorf("%d of 21 knots are near the jump, want more", near)
 	}
 }
 

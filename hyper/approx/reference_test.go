@@ -11,7 +11,7 @@ func TestLevelsAndQuantiles(t *testing.T) {
 	for _, r := range References {
 		for _, u := range []float64{0.001, 0.3, 0.5, 0.9} {
 			if got := r.level(r.at(u)); math.Abs(got-u) > 1e-12 {
-				t.Errorf("%s: level of the quantile at %v is %v", r, u, got)
+				t.Errorf("%s: the quantile at %v has the level %v", r, u, got)
 			}
 		}
 	}

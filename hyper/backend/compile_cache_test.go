@@ -137,7 +137,8 @@ func TestSecondProcessCompilesNothing(t *testing.T) {
 		t.Errorf("second process: got %+v, %s, want all programs loaded", second.Counts, second.Why)
 	}
 	if !reflect.DeepEqual(first.Memory, second.Memory) {
-		t.Errorf("memory %v, and %v of the same programs from the cache", first.Memory, second.Memory)
+		t.Errorf("got memory %v, and %v for the same programs from the cache, want equal numbers",
+			first.Memory, second.Memory)
 	}
 	// XLA divides work by the number of processors, which NPROC overrides. A program for another number is therefore a
 	// different program, as on another processor.
@@ -166,7 +167,7 @@ func TestTenProcessesAtOnceCompileEachProgramOnce(t *testing.T) {
 		}
 	}
 	if compiled != programs || loaded != 9*programs {
-		t.Errorf("%d compilations and %d loads of %d programs by 10 processes", compiled, loaded, programs)
+		t.Errorf("10 processes made %d compilations and %d loads of %d programs", compiled, loaded, programs)
 	}
 }
 
@@ -186,7 +187,7 @@ func TestWithoutACacheProgramsAreCompiled(t *testing.T) {
 		t.Errorf("folder of another user: got %+v, want that as the reason", r)
 	}
 	if left, err := os.ReadDir(foreign); err != nil || len(left) > 0 {
-		t.Errorf("the folder of another user has %v, %v", left, err)
+		t.Errorf("the folder of another user has the files %v, error %v, want none", left, err)
 	}
 }
 

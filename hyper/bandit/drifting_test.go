@@ -68,6 +68,6 @@ func TestDriftingValidate(t *testing.T) {
 		}
 	}
 	if err := (&Drifting{Gaussian: Gaussian{Arms: 1, PriorVariance: 1, NoiseVariance: 1}, Drift: math.NaN()}).Validate(); err == nil {
-		t.Error("a drift that is no number passes")
+		t.Error("drift NaN: got no error")
 	}
 }

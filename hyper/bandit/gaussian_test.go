@@ -143,7 +143,8 @@ func TestLeastRegret(t *testing.T) {
 			mean, variance := meanAndVariance(regrets)
 			within := 5 * math.Sqrt(variance/runs)
 			if mean < least-within || scale == 1 && mean > least+within {
-				t.Errorf("%d arms, %d periods, thresholds of %v: regret %.4f +- %.4f, and the bound is %.4f", c.arms, c.periods,
+				t.Errorf("%d arms, %d periods, thresholds of %v: got regret %.4f +- %.4f, want at least the bound %.4f",
+					c.arms, c.periods,
 					scale, mean, within, least)
 			}
 		}

@@ -91,7 +91,8 @@ func TestNeuralLogisticRewards(t *testing.T) {
 		p := float64(mean[a])
 		reward, regret := tensors.ToScalar[float32](out[2*a]), tensors.ToScalar[float32](out[2*a+1])
 		if math.Abs(float64(reward)-p) > 5*math.Sqrt(p*(1-p)/periods) || math.Abs(float64(regret-(best-mean[a]))) > 1e-5 {
-			t.Errorf("action %d: rewards of %.3f and regrets of %.3f, probabilities %v", a, reward, regret, mean)
+			t.Errorf("action %d: got mean reward %.3f and regret %.3f, but the probabilities are %v",
+				a, reward, regret, mean)
 		}
 	}
 }

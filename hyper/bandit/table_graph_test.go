@@ -110,7 +110,7 @@ func TestShuffledIsUniform(t *testing.T) {
 		}
 		square += 200 * float64(24-len(count))
 		if limit := (distuv.ChiSquared{K: 23}).Quantile(0.9999); square > limit {
-			t.Errorf("pass %d: chi-square %v of %d orders, limit %v", pass, square, len(count), limit)
+			t.Errorf("pass %d: got chi-squared %v for %d orders, want at most %v", pass, square, len(count), limit)
 		}
 	}
 }

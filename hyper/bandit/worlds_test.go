@@ -138,7 +138,7 @@ func watch(t *testing.T, name string, w World, seeds []uint64, numbers map[strin
 			late.Arrived.AssertScalar()
 			late.Action.AssertDims(runs)
 			if (late.Input != nil) != p.Moves {
-				t.Errorf("the input of a late reward is %v where Moves is %v", late.Input, p.Moves)
+				t.Errorf("late reward: got input %v, although Moves is %v", late.Input, p.Moves)
 			} else if late.Input != nil {
 				late.Input.AssertDims(runs, p.Features)
 			} else {
@@ -261,12 +261,12 @@ func conforms(t *testing.T, fresh func() World) {
 					}
 				}
 				if least != 0 {
-					t.Errorf("run %d, period %d: the least regret of an action is %v", i, period, least)
+					t.Errorf("run %d, period %d: got %v as the least regret of the actions, want 0", i, period, least)
 				}
 				moved = moved || !slices.Equal(h.inputs[period], h.inputs[0])
 			}
 			if moved != p.Moves {
-				t.Errorf("run %d: inputs changed: %v, where Moves is %v", i, moved, p.Moves)
+				t.Errorf("run %d: inputs changed: %v, although Moves is %v", i, moved, p.Moves)
 			}
 			if alone := watch(t, name, w, seeds[i:i+1], nil, periods); name == backend.Go && !reflect.DeepEqual(alone[0], h) {
 				t.Errorf("run %d differs from the same run alone", i)

@@ -99,7 +99,7 @@ func TestDecideAmongThoseThatAreThere(t *testing.T) {
 				alone, which := among(t, name, p, columns(values, present), nil)
 				for i := range runs {
 					if !slices.Equal(probabilities[i], again[i]) || action[i] != same[i] {
-						t.Fatalf("%s, %v: the values of absent actions matter: %v and %v",
+						t.Fatalf("%s, available %v: the values of other actions change the probabilities: %v and %v",
 							what, there, probabilities[i], again[i])
 					}
 					if int(action[i]) != present[which[i]] {
@@ -161,7 +161,7 @@ func TestEachRunHasItsOwnActions(t *testing.T) {
 			for x, q := range probabilities[i] {
 				sum += q
 				if q != 0 && !there[i][x] {
-					t.Errorf("%s: run %d: probability %v of an absent action", what, i, q)
+					t.Errorf("%s: run %d: got probability %v for an action that is not available", what, i, q)
 				}
 			}
 			if math.Abs(float64(sum-1)) > 1e-6 || !there[i][action[i]] {
@@ -174,7 +174,7 @@ func TestEachRunHasItsOwnActions(t *testing.T) {
 // Runs of one batch that differ in a policy's numbers decide like runs of policies with these numbers.
 func TestNumbersOfEachRun(t *testing.T) {
 	if got := hyper.NumbersOf(EpsilonGreedy{Anneal: 7}); len(got) != 1 || got["Anneal"] != 7 {
-		t.Fatalf("the numbers of epsilon-greedy are %v", got)
+		t.Fatalf("got numbers %v for epsilon-greedy", got)
 	}
 	rates := []float32{30, 5, 0.5, 400}
 	r := rand.New(rand.NewPCG(12, 13))
@@ -191,7 +191,7 @@ func TestNumbersOfEachRun(t *testing.T) {
 			for i, c := range rates {
 				alone, which, err := anneal(name, EpsilonGreedy{N: 3, Anneal: float64(c)}, values, period, nil)
 				if err != nil || !slices.Equal(alone[i], probabilities[i]) || which[i] != action[i] {
-					t.Errorf("period %d, c = %v: %v, and %v of a policy with it, error %v",
+					t.Errorf("period %d, c = %v: got %v, want %v as from a policy with this c; error %v",
 						period, c, probabilities[i], alone[i], err)
 				}
 			}

@@ -74,7 +74,8 @@ func TestEpsilonGreedy(t *testing.T) {
 				}
 				for a, n := range count {
 					if share := n / (runs / 2); math.Abs(share-want[a]) > 5*math.Sqrt(want[a]*(1-want[a])/(runs/2)) {
-						t.Errorf("period %d, c = %v: action %d in %.4f of the runs, want %.4f", period, c, a, share, want[a])
+						t.Errorf("period %d, c = %v: action %d in %.4f of the runs, want %.4f",
+							period, c, a, share, want[a])
 					}
 				}
 			}

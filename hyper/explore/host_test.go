@@ -74,7 +74,8 @@ func TestDecideOnHost(t *testing.T) {
 						continue
 					}
 				}
-				t.Fatalf("%s, run %d: action %d of %v, want %d of %v", fmt.Sprintf("%#v", p), i, taken, got, action[i], want[i])
+				t.Fatalf("%s, run %d: action %d of %v, want %d of %v",
+					fmt.Sprintf("%#v", p), i, taken, got, action[i], want[i])
 			}
 			if differ > runs/4 {
 				t.Errorf("%#v: %d of %d decisions differ from the programs', want at most a quarter", p, differ, runs)

@@ -186,7 +186,8 @@ func TestMinimumRatioAgainstGrid(t *testing.T) {
 			got := ratio(pi, r[i], v[i])
 			for _, other := range grid {
 				if want := ratio(other, r[i], v[i]); got > want*(1+2e-5) {
-					t.Fatalf("%d actions, instance %d: ratio %v of %v, but %v of %v", n, i, got, pi, want, other)
+					t.Fatalf("%d actions, instance %d: got the ratio %v with %v, but %v with %v",
+						n, i, got, pi, want, other)
 				}
 			}
 		}

@@ -65,13 +65,15 @@ func TestSquareCB(t *testing.T) {
 					count[action[i]]++
 					for x, p := range probabilities[i] {
 						if !(math.Abs(float64(p)-want[x]) <= 1e-5) { // rounding of means, times gamma
-							t.Fatalf("gamma %v, there %v: probabilities %v, want %v", gamma, there, probabilities[i], want)
+							t.Fatalf("gamma %v, there %v: probabilities %v, want %v",
+								gamma, there, probabilities[i], want)
 						}
 					}
 				}
 				for x, p := range want {
 					if share := count[x] / runs; math.Abs(share-p) > 5*math.Sqrt(p*(1-p)/runs)+1e-9 {
-						t.Errorf("gamma %v, there %v: action %d in %.4f of the runs, want %.4f", gamma, there, x, share, p)
+						t.Errorf("gamma %v, there %v: action %d in %.4f of the runs, want %.4f",
+							gamma, there, x, share, p)
 					}
 				}
 			}

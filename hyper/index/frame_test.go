@@ -200,7 +200,7 @@ func TestBernoulli(t *testing.T) {
 		}
 		for i := range kept {
 			if share := kept[i] / n; math.Abs(share-keep) > 5*math.Sqrt(keep*(1-keep)/n) {
-				t.Errorf("unit %d is kept in %.4f of the masks", i, share)
+				t.Errorf("unit %d is kept in a share %.4f of the masks", i, share)
 			}
 		}
 		if share := both / n; math.Abs(share-keep*keep) > 5*math.Sqrt(keep*keep*(1-keep*keep)/n) {

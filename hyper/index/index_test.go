@@ -161,7 +161,8 @@ func TestDot(t *testing.T) {
 					want += float64(a[(run*data+datum)*width+j]) * float64(z[(run*indices+index)*law.Dim()+from+j])
 				}
 				if math.Abs(float64(got[i])-want) > 1e-5 {
-					t.Errorf("%v: a^T z of index %d and datum %d of run %d is %g, want %g", law, index, datum, run, got[i], want)
+					t.Errorf("%v: a^T z of index %d and datum %d of run %d is %g, want %g",
+						law, index, datum, run, got[i], want)
 				}
 			}
 		})

@@ -90,7 +90,7 @@ func TestDefaults(t *testing.T) {
 				c.name, l.Train.Integrate, l.Train.Optimizer, l.StepSize, c.integrate, c.optimizer, c.step)
 		}
 		if again := l.WithDefaults(); !reflect.DeepEqual(again, l) {
-			t.Errorf("%s: the defaults of the defaults are %+v, were %+v", c.name, again, l)
+			t.Errorf("%s: second WithDefaults: got %+v, want %+v", c.name, again, l)
 		}
 		l.Train.Capacity = 10
 		if err := l.Validate(); err != nil {

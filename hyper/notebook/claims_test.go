@@ -98,7 +98,7 @@ func TestInShort(t *testing.T) {
 	}
 	defer func() {
 		if problem := fmt.Sprint(recover()); !strings.Contains(problem, "no line for the claim four") {
-			t.Errorf("of a claim that is not there: %s", problem)
+			t.Errorf("unknown claim: got %s", problem)
 		}
 	}()
 	InShort(Says("none", "four"))

@@ -41,7 +41,7 @@ func TestExplorePictures(t *testing.T) {
 		}
 	}
 	if !bytes.Equal(first, of(map[string]string{"period": "30", "seed": "7", "index-dim": "10"})) {
-		t.Error("another figure for the same settings")
+		t.Error("the same settings give another figure")
 	}
 	for set, want := range map[string]string{"index-dim": "index-dim must be", "seed": "seed", "period": "period"} {
 		_, err := e.picture(context.Background(), map[string]string{set: "-1"}, panelsOf)
@@ -52,7 +52,7 @@ func TestExplorePictures(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := e.picture(ctx, nil, panelsOf); err == nil {
-		t.Error("what nobody waits for is computed")
+		t.Error("a canceled figure is computed")
 	}
 }
 

@@ -53,7 +53,7 @@ func TestFrontier(t *testing.T) {
 		}
 	}
 	if computation.X.Min != ratio.X.Min || computation.X.Max != ratio.X.Max {
-		t.Errorf("panels from %v to %v and from %v to %v arms", computation.X.Min, computation.X.Max, ratio.X.Min,
+		t.Errorf("got panels from %v to %v and from %v to %v arms", computation.X.Min, computation.X.Max, ratio.X.Min,
 			ratio.X.Max)
 	}
 	for _, p := range madeUpFrontier() {
@@ -91,7 +91,7 @@ func TestFrontierOfTheStudy(t *testing.T) {
 	for _, p := range points {
 		if target := 0.01 * math.Sqrt(float64(p.Arms)); p.Bar == paper.PerformsWell && p.Setting != nil &&
 			float64(p.Average.Upper) >= target {
-			t.Errorf("%+v: the average regret is not below %v", p, target)
+			t.Errorf("%+v: the average regret is above %v", p, target)
 		}
 		if p.Arms == 10 && p.Ratio.Value > 0 {
 			ratios++

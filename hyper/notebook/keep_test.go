@@ -48,17 +48,17 @@ func TestKeep(t *testing.T) {
 	}
 	must.M(os.WriteFile(path, []byte("no gob"), 0o600))
 	if get("a", 2); times != 4 {
-		t.Error("a damaged file was taken for a value")
+		t.Error("a damaged file was used as a value")
 	}
 	if all := must.M1(dir.All()); len(all) != 1 || all[0].Name != "rows" {
 		t.Errorf("kept entries: got %+v, want one named rows", all)
 	}
 	must.M(dir.Remove("rows"))
 	if get("a", 2); times != 5 {
-		t.Error("a value that was removed is there")
+		t.Error("the removed value still exists")
 	}
 	if err := dir.Remove("none"); err == nil {
-		t.Error("what is not there was removed")
+		t.Error("Remove of a missing value: got no error")
 	}
 	broken := errors.New("broken")
 	if _, err := notebook.Keep("no", func() (int, error) { return 0, broken }); !errors.Is(err, broken) {
@@ -165,7 +165,7 @@ func TestKeyOfCode(t *testing.T) {
 		}
 	}
 	if key(strings.Replace(cell, `"a", 3`, `"a b", 3`, 1)) == key(strings.Replace(cell, `"a", 3`, `"a  b", 3`, 1)) {
-		t.Error("texts that differ by a space have one key")
+		t.Error("string values that differ by a space have the same key")
 	}
 }
 

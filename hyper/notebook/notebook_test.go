@@ -74,7 +74,7 @@ func texts(t *testing.T, all []protocol.DisplayData) (out []string) {
 	for _, d := range all {
 		text, ok := d.Data[protocol.MIMETextHTML].(string)
 		if !ok || d.DisplayID == "" || d.DisplayID != all[0].DisplayID {
-			t.Fatalf("not an update of the same place: %v", d)
+			t.Fatalf("got a message for another output: %v", d)
 		}
 		out = append(out, text)
 	}
@@ -133,7 +133,7 @@ func TestStudies(t *testing.T) {
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("a folder that is not there has studies")
+			t.Error("missing folder: got studies")
 		}
 	}()
 	Studies("nothing")

@@ -40,7 +40,7 @@ func TestNotebooksQuoteTheAnswers(t *testing.T) {
 		if *update && now != text {
 			must.M(os.WriteFile(file, []byte(now), 0o644))
 		} else if now != text {
-			t.Errorf("%s does not quote the answers that results give now; -update writes them", file)
+			t.Errorf("the answers in %s differ from the results; -update writes them", file)
 		}
 		if strings.HasPrefix(file, "12") { // claims of later work are not in the paper
 			continue

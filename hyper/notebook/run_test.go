@@ -56,7 +56,7 @@ func TestRun(t *testing.T) {
 		t.Fatalf("results are in the files %v, want one", files)
 	}
 	if other, _ := folder(spec(t, 301)); other == filepath.Dir(files[0]) {
-		t.Error("another Spec has the same folder")
+		t.Error("two Specs have the same folder")
 	}
 }
 

@@ -65,7 +65,7 @@ func TestClaimsWantTheirSize(t *testing.T) {
 			}
 			if err := of(shifted, claim.Quick); len(study.h.Spec.Entries) > 1 && !errors.Is(err, lab.ErrNotInStudy) &&
 				!errors.Is(err, lab.ErrNoRows) {
-				t.Errorf("%s, claim %s: by sides with other seeds: %v", name, claim.Name, err)
+				t.Errorf("%s, claim %s, sides with other seeds: got error %v", name, claim.Name, err)
 			}
 			if err := of(nil, claim.Quick); !errors.Is(err, lab.ErrNotInStudy) {
 				t.Errorf("%s, claim %s, study without rows: got error %v, want ErrNotInStudy", name, claim.Name, err)

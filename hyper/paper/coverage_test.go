@@ -120,7 +120,8 @@ func TestLeastComputationCovers(t *testing.T) {
 			want = 0.90
 		}
 		if least < want || ratios < want {
-			t.Errorf("%d runs: intervals of the least computation cover %.3f, of ratios %.3f, want %v", runs, least, ratios,
+			t.Errorf("%d runs: intervals of the least computation cover %.3f, of ratios %.3f, want %v",
+				runs, least, ratios,
 				want)
 		}
 	}

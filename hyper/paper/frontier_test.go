@@ -58,7 +58,8 @@ func TestFrontierClaims(t *testing.T) {
 		}
 		dear, err := c.Test(performing(map[string]int{"linear": 1, "ensemble": 0}), c.Quick)
 		if err != nil || dear.Estimate <= f.Estimate {
-			t.Errorf("%s: %v (error %v) without the cheapest linear setting, want more than %v", c.Name, dear, err, f.Estimate)
+			t.Errorf("%s: %v (error %v) without the cheapest linear setting, want more than %v",
+				c.Name, dear, err, f.Estimate)
 		}
 		if _, err := c.Test(performing(map[string]int{"linear": 0, "ensemble": 99}), c.Quick); !errors.Is(err,
 			lab.ErrNoneBelow) {
@@ -124,10 +125,11 @@ func TestFrontierOf(t *testing.T) {
 	}
 	points, err := paper.FrontierOf(h, rows)
 	if err != nil || len(points) != 3 {
-		t.Fatalf("%v (error %v), want points of both agents with 10 arms, and the point of ensembles with 30", points, err)
+		t.Fatalf("%v (error %v), want points of both agents with 10 arms, and the point of ensembles with 30",
+			points, err)
 	}
 	if slices.ContainsFunc(points, func(p paper.FrontierPoint) bool { return p.Bar != paper.PerformsWell }) {
-		t.Errorf("%v: points below twice the regret of an exact Thompson sampling that is not in the study", points)
+		t.Errorf("got points %v, want none without exact Thompson sampling in the study", points)
 	}
 	linear, ensemble, none := points[0], points[1], points[2]
 	for i, p := range []paper.FrontierPoint{linear, ensemble} {
@@ -163,7 +165,8 @@ func TestTwiceExact(t *testing.T) {
 		}
 		least, err := paper.LeastOf(simulate, paper.Frontier.Full, paper.TwiceExact, "linear", "sampled", 10)
 		if !errors.Is(err, want) || err == nil && least.Entry != 0 {
-			t.Errorf("%v times the regret of exact Thompson sampling: %v, error %v", factor, least, err)
+			t.Errorf("settings with %v times the regret of exact Thompson sampling: got %v, error %v",
+				factor, least, err)
 		}
 		if _, err := paper.LeastOf(simulate, paper.Frontier.Full, paper.PerformsWell, "linear", "sampled", 10); !errors.Is(err, lab.ErrNoneBelow) {
 			t.Errorf("the paper's target: got error %v, want ErrNoneBelow", err)

@@ -154,7 +154,8 @@ func TestGolden(t *testing.T) {
 			}
 			spec := tiny(t, paper.Known[name], []string{agent}, lab.Size{Periods: 40, Runs: 2})
 			if missing = append(missing, golden{Spec: spec}); !*update {
-				t.Errorf("%s: no digests of %s; -update adds a new agent's digests to the epoch", name, agent)
+				t.Errorf("%s: there are no digests for %s; -update adds a new agent's digests to the epoch",
+					name, agent)
 			}
 		}
 	}

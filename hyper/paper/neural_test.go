@@ -109,11 +109,11 @@ func TestNeuralAgentsMeetTheSameEnvironment(t *testing.T) {
 			case a[i].Digest == b[i].Digest:
 				same++
 				if math.Abs(float64(a[i].Regret-b[i].Regret)) > 1e-6 { // the two programs fuse operations differently
-					t.Errorf("%s, seed %d: regret %v, and %v for the independent arms",
+					t.Errorf("%s, seed %d: got regret %v, want %v as for the independent arms",
 						agent, a[i].Seed, b[i].Regret, a[i].Regret)
 				}
 			case a[i].Regret != 0 && b[i].Regret != 0:
-				t.Errorf("%s, seed %d: two actions of two have regret", agent, a[i].Seed)
+				t.Errorf("%s, seed %d: both of two actions have regret", agent, a[i].Seed)
 			}
 		}
 		if same == 0 || same == len(a) {

@@ -66,7 +66,8 @@ func TestEveryAgentRuns(t *testing.T) {
 			agents[e.Agent] = true
 		}
 		if len(agents) != len(x.Order) || len(x.Order) != len(x.Agents) {
-			t.Errorf("%s: entries of %d agents, %d agents, %d in order", name, len(agents), len(x.Agents), len(x.Order))
+			t.Errorf("%s: got entries of %d agents, %d agents, %d in the order, want equal numbers",
+				name, len(agents), len(x.Agents), len(x.Order))
 		}
 		h, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 64})
 		if err != nil {
@@ -226,6 +227,6 @@ func TestPoliciesInALoop(t *testing.T) {
 		}
 	}
 	if !slices.Equal(regrets[0], regrets[1]) || len(regrets[0]) != len(lab.Names(lab.Policies)) {
-		t.Errorf("thousandths of regret by policy: go %v, xla:cpu %v", regrets[0], regrets[1])
+		t.Errorf("regret by policy, in thousandths: got %v on go and %v on xla:cpu", regrets[0], regrets[1])
 	}
 }

@@ -54,7 +54,7 @@ func TestSearchesHaveEqualBudgets(t *testing.T) {
 			t.Errorf("agent %s has no second search", name)
 		}
 		if a, b := record.Budget(), like.Budget(); math.Abs(float64(a-b)) > 0.05*float64(b) {
-			t.Errorf("%s: %d run-periods, and the linear hypermodel has %d", name, a, b)
+			t.Errorf("%s: got a budget of %d run-periods, want about the linear hypermodel's %d", name, a, b)
 		}
 		if record.Seed != like.Seed || len(record.Rungs) != len(record.Plan) {
 			t.Errorf("%s: got seed %d and %d of %d rounds", name, record.Seed, len(record.Rungs), len(record.Plan))

@@ -65,7 +65,7 @@ func TestShadesFollowSettings(t *testing.T) {
 	two := styled([]lab.Curve{ensemble(100), ensemble(10), named("linear"), ensemble(300), ensemble(30)})
 	for i, j := range map[int]int{0: 2, 1: 1, 2: 4, 3: 0} {
 		if one[i].Color != two[j].Color {
-			t.Errorf("series %d is %v, and %v in another figure", i, one[i].Color, two[j].Color)
+			t.Errorf("series %d has the colour %v, and %v in another figure", i, one[i].Color, two[j].Color)
 		}
 	}
 	three := styled([]lab.Curve{ensemble(300), ensemble(100), named("linear")})
@@ -79,14 +79,14 @@ func TestShadesFollowSettings(t *testing.T) {
 	some := styled([]lab.Curve{policy("thompson"), policy("ids"), policy("greedy")})
 	other := styled([]lab.Curve{policy("greedy"), policy("thompson")})
 	if some[0].Color != Palette[0] || some[0].Color != other[1].Color || some[2].Color != other[0].Color {
-		t.Error("policies have another shade in another figure")
+		t.Error("the shades of policies depend on the other series")
 	}
 	if e := styled([]lab.Curve{named("egreedy", "policy", "egreedy")}); e[0].Color != Palette[2] {
 		t.Error("an agent with one policy does not have its own colour")
 	}
 	prior := styled([]lab.Curve{named("ensemble", "additive-prior", "yes"), named("ensemble", "additive-prior", "no")})
 	if prior[0].Color != Palette[1] {
-		t.Error("settings that are texts change the order")
+		t.Error("settings that are strings change the order of the styles")
 	}
 }
 

@@ -42,7 +42,7 @@ func TestNames(t *testing.T) {
 		t.Error("the names were not drawn")
 	}
 	if err := Names(p, x5, x5, []string{"one"}); err == nil {
-		t.Error("one name for five points: no error")
+		t.Error("one name for five points: got no error")
 	}
 	// Two close points: the name of the upper one is above it. The third point is far away.
 	x, y := []float64{1, 1.1, 3}, []float64{1.1, 1, 1.1}

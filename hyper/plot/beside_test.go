@@ -53,7 +53,7 @@ func TestLabelsBesideLines(t *testing.T) {
 		canvas := draw.NewCanvas(new(recorder.Canvas), 16*vg.Centimeter, 10*vg.Centimeter)
 		room := canvas.Max.X - p.DataCanvas(canvas).Max.X
 		if got := room > 30; got != c.want {
-			t.Errorf("%s: %v points of room at the right", name, room)
+			t.Errorf("%s: got %v points of space at the right", name, room)
 		}
 		picture(t, p)
 	}

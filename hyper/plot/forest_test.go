@@ -43,7 +43,7 @@ func TestForest(t *testing.T) {
 		"an axis from NaN": func() error { _, err := plot.Forest("", "", math.NaN(), 10, rows); return err },
 	} {
 		if bad() == nil {
-			t.Errorf("%s is not refused", name)
+			t.Errorf("%s: got no error", name)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func TestOffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.X.Min > 10 || p.X.Max < 1000 || p.Y.Min > 25 || p.Y.Max < 200 || p.Y.Max > 1600 {
-		t.Errorf("axes from %v to %v and from %v to %v", p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
+		t.Errorf("got axes from %v to %v and from %v to %v", p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
 	}
 	if _, err := Offers(Axes{}, offers, operations, names[:2]); err == nil ||
 		!strings.Contains(err.Error(), "2 names for 4 offers") {

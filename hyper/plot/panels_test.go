@@ -50,13 +50,13 @@ func TestPanels(t *testing.T) {
 		found = color.RGBAModel.Convert(img.At(x, img.Bounds().Dy()/4)) == blue
 	}
 	if !found {
-		t.Error("no full blue, an entry of 1, in the right upper panel")
+		t.Error("the upper right panel has no full blue, the colour of 1")
 	}
 	if _, err := Panels(2, 20, 8, 100); !errors.Is(err, errNothing) {
 		t.Errorf("no plots: got error %v, want errNothing", err)
 	}
 	if _, err := Heat("", mat.NewDense(2, 3, nil), 1); err == nil {
-		t.Error("a matrix that is not square was drawn")
+		t.Error("matrix that is not square: got no error")
 	}
 }
 

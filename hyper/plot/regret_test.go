@@ -74,17 +74,17 @@ func TestRegretShowsCurvesAndBands(t *testing.T) {
 		img := picture(t, mustRegret(t, opts, power("exact", 2, 10), power("linear", 4, 10)))
 		for i, c := range []color.NRGBA{styles["exact"].color, styles["linear"].color} {
 			if n := count(img, c); n < 300 { // a line of 2 pixels across some 380
-				t.Errorf("%+v: %d pixels in the colour of curve %d", opts, n, i)
+				t.Errorf("%+v: got %d pixels in the colour of curve %d", opts, n, i)
 			}
 			// a fifth of the colour on white
 			tint := func(x uint8) uint8 { return uint8(math.Round(255 - 0.2*(255-float64(x)))) }
 			shaded := countNear(img, tint(c.R), tint(c.G), tint(c.B))
 			if shaded < 1000 {
-				t.Errorf("%+v: %d pixels in the band of curve %d", opts, shaded, i)
+				t.Errorf("%+v: got %d pixels in the band of curve %d", opts, shaded, i)
 			}
 		}
 		if n := count(img, Palette[1]); n != 0 {
-			t.Errorf("%+v: %d pixels in the colour of no curve", opts, n)
+			t.Errorf("%+v: got %d pixels in a colour without a curve", opts, n)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func TestRegretAxes(t *testing.T) {
 		t.Errorf("got %q from %v to %v and %q from %v", p.X.Label.Text, p.X.Min, p.X.Max, p.Y.Label.Text, p.Y.Min)
 	}
 	if top := 2.2 * math.Pow(1000, 0.4); p.Y.Max < top { // the band's upper end
-		t.Errorf("the axis ends at %v, below the band's %v", p.Y.Max, top)
+		t.Errorf("the axis ends at %v, want at least the end of the band, %v", p.Y.Max, top)
 	}
 	p = mustRegret(t, Options{Average: true, Target: 1e-3}, power("exact", 2, 10))
 	if p.X.Min != 1 || p.X.Max != 1000 || p.Y.Min > 1e-3 || p.Y.Max < 2.2 {

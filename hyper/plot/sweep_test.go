@@ -33,7 +33,7 @@ func TestSweep(t *testing.T) {
 	}
 	all[1].Settings["n"] = "many"
 	if _, err := Sweep(all, "n", mean); err == nil {
-		t.Error("a setting that is no number was drawn")
+		t.Error("setting that is not a number: got no error")
 	}
 }
 

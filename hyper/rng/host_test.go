@@ -58,7 +58,7 @@ func TestNormalOfRises(t *testing.T) {
 	for word := uint32(1); word < 1<<24; word++ {
 		next := NormalOf(word << 8)
 		if next < last {
-			t.Fatalf("it is %v of %d and %v of the word before", next, word<<8, last)
+			t.Fatalf("NormalOf gives %v for %d, less than %v for the word before", next, word<<8, last)
 		}
 		last = next
 	}

@@ -61,7 +61,7 @@ func TestActivity(t *testing.T) {
 	}
 	for i, s := range out.Steps {
 		if s.Decisions != 0 {
-			t.Errorf("step %d of long after has %d decisions", i, s.Decisions)
+			t.Errorf("step %d, long after the decisions, has %d decisions, want 0", i, s.Decisions)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func (c *client) asLogged(made []string) {
 	}
 	if got := must.M1(own.Sample(x, 20)); !reflect.DeepEqual(got, c.believes(upTo(len(x))...)) ||
 		!reflect.DeepEqual(a.Arms(), c.server.now.Arms()) || a.Size() != c.server.now.Size() {
-		c.t.Errorf("the agent of the log differs: %+v and %+v", a.Arms(), c.server.now.Arms())
+		c.t.Errorf("the agent from the log differs: arms %+v, want %+v", a.Arms(), c.server.now.Arms())
 	}
 }
 
@@ -172,7 +172,7 @@ func TestServerAddsArm(t *testing.T) {
 			before := c.believes(0, 1, 2, 3)
 			must.M(c.server.Reload(t.Context(), with(more, func(s *Spec) { s.Arms = append(slices.Clone(s.Arms), "e") })))
 			if !reflect.DeepEqual(before, c.believes(0, 1, 2, 3)) && name == "context" { // alone, all arms' numbers are drawn
-				t.Error("the beliefs of the arms that there were have changed")
+				t.Error("the beliefs about the existing arms have changed")
 			}
 			d := c.decide(map[string]string{"context": `{"context": {"x": 1}}`, "alone": `{}`}[name])
 			if n := len(d["probabilities"].([]any)); n != 5 {
@@ -222,7 +222,7 @@ func TestServerArmsComeAndGo(t *testing.T) {
 			must.M(c.server.Reload(t.Context(), as("d", "c")))
 			if status, out := c.send("POST", "/v1/decide", request); status != 400 ||
 				!strings.Contains(fmt.Sprint(out["error"]), `unknown arm "a"; the arms are d, c`) {
-				t.Errorf("an arm that is not there: %d %v", status, out)
+				t.Errorf("missing arm: got status %d: %v", status, out)
 			}
 			for range 20 {
 				d := c.decide(strings.ReplaceAll(request, `"a"`, `"d", "c"`))
@@ -244,11 +244,11 @@ func TestServerArmsComeAndGo(t *testing.T) {
 			c.reward(late, 7)
 			kept := c.believes(0)
 			if reflect.DeepEqual(before, kept) {
-				t.Error("a late reward of an arm that is not there was not learned")
+				t.Error("the agent has not learned from a late reward of a removed arm")
 			}
 			c = c.again(as("b", "a", "d", "c"))
 			if !reflect.DeepEqual(kept, c.believes(0)) {
-				t.Error("an arm that comes back has another belief")
+				t.Error("the arm that came back has another belief than before")
 			}
 			c.lives(30)
 			c.asLogged(three.Arms)
@@ -286,7 +286,7 @@ func TestServerArmsOfNetworks(t *testing.T) {
 	agentBefore := c.server.now.Agent
 	must.M(c.server.Reload(t.Context(), with(nets, func(s *Spec) { s.Arms = []string{"c", "a"} })))
 	if c.server.now.Agent != agentBefore {
-		t.Error("an arm less made the agent learn anew")
+		t.Error("the removal of an arm made the agent learn again from the log")
 	}
 	c.lives(10)
 	late := c.decide(`{"context": {"x": 1}, "arms": ["a"]}`)["id"]
@@ -343,7 +343,7 @@ func TestServerFeaturesComeAndGo(t *testing.T) {
 	x := [][]float32{{0, 1, 2}, {1, 0, 3}}
 	now, replayed := c.server.now.Snapshot(), same.Snapshot()
 	if a, b := must.M1(now.Sample(x, 5)), must.M1(replayed.Sample(x, 5)); !reflect.DeepEqual(a, b) {
-		t.Errorf("the agent of the log differs: %v, %v", a, b)
+		t.Errorf("the agent from the log differs: %v, %v", a, b)
 	}
 	now.Close()
 	replayed.Close()
@@ -500,7 +500,8 @@ func TestServerArmsCrash(t *testing.T) {
 						names = next.Arms
 					}
 					if s.now.Size() != size || !slices.Equal(s.now.spec.Arms, next.Arms) || !slices.Equal(s.now.names, names) {
-						t.Errorf("file %s, Spec %s, started with %v: %d data of %d, names %v", file, left, next.Arms, s.now.Size(),
+						t.Errorf("file %s, Spec %s, started with the arms %v: got %d data of %d and names %v",
+							file, left, next.Arms, s.now.Size(),
 							size, s.now.names)
 					}
 					again.lives(5)
@@ -521,7 +522,7 @@ func TestServerArmsOfTrimmedLog(t *testing.T) {
 	c.lives(60)
 	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
 	if log.first == 0 || log.changed {
-		t.Fatalf("the log begins with record %d: the test shows nothing", log.first)
+		t.Fatalf("the log begins with record %d, so the test shows nothing", log.first)
 	}
 	reordered := with(with(three, half), func(s *Spec) { s.Arms = []string{"d", "c", "b", "a"} })
 	if e := must.M1(Evaluate(t.Context(), log, reordered, EvaluateOptions{})); e.Decisions != 60 ||
@@ -557,7 +558,7 @@ func TestServerReadsArms(t *testing.T) {
 			seen[d["name"]] = true
 		}
 		if !seen["d"] {
-			t.Error("the reader never takes the new arm")
+			t.Error("the reader never chose the new arm")
 		}
 		fewer := with(spec, func(s *Spec) { s.Arms = []string{"c", "a"} })
 		must.M(c.server.Reload(t.Context(), fewer)) // nothing was learned since
@@ -581,7 +582,7 @@ func TestServerLogUnchanged(t *testing.T) {
 		durable.Options{ReadOnly: true})).All(0) {
 		must.M(err)
 		if r.Arms != nil || r.Features != nil {
-			t.Error("a log has records of a later version where nothing has changed")
+			t.Error("a log without a change has records of a later version")
 		}
 	}
 }

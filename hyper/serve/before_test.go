@@ -27,7 +27,7 @@ func TestAgentsFromBeforeTheLine(t *testing.T) {
 
 	if _, err := New(Options{Spec: asks, Dir: dir, Log: slog.New(slog.DiscardHandler)}); !errors.Is(err, agent.ErrOther) ||
 		!strings.Contains(err.Error(), "Belief.Line: not set in the file, true here") {
-		t.Errorf("an agent with a line takes the file: %v", err)
+		t.Errorf("Load by an agent with a line: got error %v, want one about the configuration", err)
 	}
 	var said bytes.Buffer
 	s := must.M1(New(Options{Spec: pages, Dir: dir, Log: slog.New(slog.NewTextHandler(&said, nil))}))

@@ -109,7 +109,8 @@ func TestFileLogLines(t *testing.T) {
 		decisions, feedbacks, err := count(file(t, v.name, v.text), v.spec)
 		if decisions != v.decisions || feedbacks != v.feedbacks || (err == nil) != (v.err == "") ||
 			err != nil && !strings.Contains(err.Error(), v.err) {
-			t.Errorf("%s: %d decisions and %d rewards, %v; want %d, %d, %q", v.text, decisions, feedbacks, err, v.decisions,
+			t.Errorf("%s: %d decisions and %d rewards, %v; want %d, %d, %q",
+				v.text, decisions, feedbacks, err, v.decisions,
 				v.feedbacks, v.err)
 		}
 	}

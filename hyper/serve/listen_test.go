@@ -75,7 +75,7 @@ func TestClientCertificates(t *testing.T) {
 		t.Error(err)
 	}
 	if get() == nil || get(pair("stranger")) == nil {
-		t.Error("a client without a certificate of the authority was answered")
+		t.Error("client without a certificate of the authority: got an answer")
 	}
 }
 

@@ -108,7 +108,8 @@ func TestServerRefusesOtherSites(t *testing.T) {
 		var out Failure
 		_ = json.Unmarshal(text, &out) // of a page, or metrics, nothing
 		if w.StatusCode != x.status || !strings.Contains(out.Error, x.want) || w.StatusCode != 200 && out.Error == "" {
-			t.Errorf("%s, Host %q, %v %s: %d %s, want %d with %q", x.request, x.host, x.header, x.body, w.StatusCode, text,
+			t.Errorf("%s, Host %q, %v %s: %d %s, want %d with %q",
+				x.request, x.host, x.header, x.body, w.StatusCode, text,
 				x.status, x.want)
 		}
 		if w.Header.Get("Access-Control-Allow-Origin") != "" {

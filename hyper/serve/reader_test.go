@@ -92,7 +92,7 @@ func TestServerReads(t *testing.T) {
 	file := must.M1(os.Stat(r.server.file()))
 	must.M(r.server.Refresh(t.Context())) // nothing new
 	if again := must.M1(os.Stat(r.server.file())); !again.ModTime().Equal(file.ModTime()) {
-		t.Error("a snapshot was taken that is the last one")
+		t.Error("the reader fetched the same snapshot again")
 	}
 
 	now = "http://127.0.0.1:1"
@@ -110,7 +110,7 @@ func TestServerReads(t *testing.T) {
 	must.M(r.server.Close())
 	r = must.M1(reading(t, front.URL, "secret", dir))
 	if data() != 40 {
-		t.Errorf("%v data after a restart without the other server", data())
+		t.Errorf("restart without the other server: got %v data", data())
 	}
 	if _, err := reading(t, front.URL, "secret", filepath.Join(t.TempDir(), "empty")); err == nil {
 		t.Error("reader without any snapshot: got no error")

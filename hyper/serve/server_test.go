@@ -98,7 +98,7 @@ func (c *client) check(method, path, text string, w *http.Response, got []byte) 
 		Options: &openapi3filter.Options{IncludeResponseStatus: true}}
 	out.SetBodyBytes(got)
 	if err := openapi3filter.ValidateResponse(context.Background(), out); err != nil {
-		c.t.Errorf("%s %s: the answer %d %s is not as openapi.json says: %v", method, path, w.StatusCode, got, err)
+		c.t.Errorf("%s %s: the answer %d %s does not fit openapi.json: %v", method, path, w.StatusCode, got, err)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestServerLearns(t *testing.T) {
 		}
 	}
 	if !strings.Contains(c.text("/"), "<!doctype html>") || !strings.Contains(c.text("/openapi.json"), "openapi") {
-		t.Error("the page or the API is not there")
+		t.Error("the page or the description of the API is missing")
 	}
 }
 
@@ -495,7 +495,7 @@ func TestServerReloadsAnother(t *testing.T) {
 		right += int(c.decide(`{"context": {"age": 30, "visits": 1}}`)["action"].(float64))
 	}
 	if right < 15 {
-		t.Errorf("the other agent takes the right page %d of 20 times", right)
+		t.Errorf("the other agent chose the right page %d times of 20", right)
 	}
 	c.reward(waiting, 1)
 	c.reward(waiting, 1)
@@ -506,7 +506,7 @@ func TestServerReloadsAnother(t *testing.T) {
 	bad.Set = json.RawMessage(`{"loss": "logistic", "hidden": "8", "particles": 5}`)
 	c.reward(c.decide(`{"context": {"age": 30}}`)["id"], 7) // which a logistic loss cannot learn from
 	if err := c.server.Reload(t.Context(), bad); err == nil {
-		t.Error("a reward of 7 was learned from by a logistic loss")
+		t.Error("an agent with a logistic loss has learned from a reward of 7")
 	}
 	c.decide(`{"context": {"age": 30}}`)
 	must.M(c.server.Close())

@@ -68,7 +68,7 @@ func TestServerSettles(t *testing.T) {
 		}
 		c.settles(id, x.want)
 		if _, ok := c.server.now.Settled(fmt.Sprint(never)); ok || c.server.now.Size() != 1 {
-			t.Errorf("%v: %d data, one decision was never shown", x.what, c.server.now.Size())
+			t.Errorf("%v: got %d data, but one decision was never shown", x.what, c.server.now.Size())
 		}
 		must.M(c.server.Close())
 	}

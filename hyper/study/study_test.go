@@ -54,7 +54,7 @@ func TestAnswer(t *testing.T) {
 		}
 	}
 	if shown := all[1].Shown; shown.Against != 0.002 {
-		t.Errorf("what refutes sentence 2 is not shown, but %+v", shown)
+		t.Errorf("sentence 2: got %+v, want the comparison that refutes it", shown)
 	}
 	// 100 runs give p = 0.02, z = 2.054. Two sentences remain for the correction: 0.0125, z = 2.241.
 	if needs := all[2].Needs; needs != "about 120 runs" {

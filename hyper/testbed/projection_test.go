@@ -71,7 +71,8 @@ func TestProjectionIsExact(t *testing.T) {
 			}
 			near(t, fmt.Sprint("alike, odds of e^", size), out[2*k], alike, 1e-5)
 			if right < batches*9/10 {
-				t.Errorf("odds of e^%v: %d of %d batches have the likelihood of two cells", size, right, batches)
+				t.Errorf("odds of e^%v: %d of %d batches have the likelihood of two cells, want nearly all",
+					size, right, batches)
 			}
 		}
 	})

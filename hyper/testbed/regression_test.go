@@ -251,7 +251,7 @@ func TestRegressionIsLearned(t *testing.T) {
 			score = append(score, s.Score(divergences(t, a, s, Options{Backend: backend.Go, Batches: 50})[1]).Mean())
 		}
 		if score[1] > score[0]/3 {
-			t.Errorf("kind %d: scores with one datum and with sixty are %v", k, score)
+			t.Errorf("kind %d: got scores %v with one datum and with sixty, want a large decrease", k, score)
 		}
 	}
 	a := regression(mlp(Responses))
@@ -259,7 +259,7 @@ func TestRegressionIsLearned(t *testing.T) {
 	n := a.Numbers(p)
 	// The decay D/T of classes with rho = 1, added to a mean of squares over 2 sigma^2.
 	if got := n["NoiseVariance"] / (n["PriorVariance"] * float64(p.Data)); math.Abs(got/(2*1e-4*10/100)-1) > 1e-9 {
-		t.Errorf("beside mean squares weights decay by %v", got)
+		t.Errorf("weights decay by %v in addition to mean squares", got)
 	}
 }
 

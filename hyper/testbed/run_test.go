@@ -160,7 +160,7 @@ func TestAgentsLearn(t *testing.T) {
 	o := Options{Batches: 200, Side: 3, Taus: []int{1}}
 	learned, uniform := divergences(t, MLP(), s, o), divergences(t, untrained(1), s, o)
 	if a, b := s.Score(learned[1]).Mean(), s.Score(uniform[1]).Mean(); a > b/4 {
-		t.Errorf("mlp is %v from the truth, uniform %v", a, b)
+		t.Errorf("the divergence of mlp is %v, want far less than the uniform agent's %v", a, b)
 	}
 	p := s.Problems[0]
 	variance := MLP().Numbers(p)["PriorVariance"]
@@ -282,7 +282,8 @@ func TestProjectedExam(t *testing.T) {
 				}
 				for i, want := range kl[false] {
 					if got := kl[true][i]; math.Abs(float64(got/want-1)) > 0.25 {
-						t.Errorf("%s, %d anchors, problem %d: %v by projection, %v by the mean", a.Name, anchors, i, got, want)
+						t.Errorf("%s, %d anchors, problem %d: got %v by projection, %v by the mean",
+							a.Name, anchors, i, got, want)
 					}
 				}
 			})

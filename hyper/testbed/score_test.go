@@ -21,7 +21,7 @@ func TestScoreCounts(t *testing.T) {
 		t.Errorf("mean %v, want %v", got.Mean(), want)
 	}
 	if !math.IsNaN(got.StdErr()) {
-		t.Errorf("a single class has the standard error %v", got.StdErr())
+		t.Errorf("a single seed class has the standard error %v", got.StdErr())
 	}
 }
 

@@ -180,7 +180,8 @@ func near(t testing.TB, what string, got, want []float64, tolerance float64) {
 	}
 	for i := range want {
 		if d := math.Abs(got[i] - want[i]); !(d <= tolerance*(1+largest)) {
-			t.Errorf("%s: entry %d is %.7g, want %.7g (all: %.5g, want %.5g)", what, i, got[i], want[i], head(got), head(want))
+			t.Errorf("%s: entry %d is %.7g, want %.7g (all: %.5g, want %.5g)",
+				what, i, got[i], want[i], head(got), head(want))
 			return
 		}
 	}

@@ -92,14 +92,16 @@ func TestDiscountIsThePosterior(t *testing.T) {
 						s := mat.NewDense(size, size, root[(run*2+blk)*size*size:(run*2+blk+1)*size*size])
 						ss.Mul(s, s.T())
 						if !mat.EqualApprox(&ss, &q, 1e-5) {
-							t.Errorf("gamma %v, run %d, block %d: S S^T is\n%v, want\n%v", gamma, run, blk, mat.Formatted(&ss),
+							t.Errorf("gamma %v, run %d, block %d: S S^T is\n%v, want\n%v",
+								gamma, run, blk, mat.Formatted(&ss),
 								mat.Formatted(&q))
 						}
 						var want mat.VecDense
 						want.MulVec(&q, moment)
 						from := (run*2 + blk) * size
 						if got := mat.NewVecDense(size, mu[from:from+size]); !mat.EqualApprox(got, &want, 1e-4) {
-							t.Errorf("gamma %v, run %d, block %d: mu is %v, want %v", gamma, run, blk, got.RawVector().Data,
+							t.Errorf("gamma %v, run %d, block %d: mu is %v, want %v",
+								gamma, run, blk, got.RawVector().Data,
 								want.RawVector().Data)
 						}
 					}

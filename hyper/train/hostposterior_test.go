@@ -65,7 +65,7 @@ func hosted(t *testing.T, tr Trainer, names []string, entries [][]float64) *Host
 	t.Helper()
 	h, ok := tr.OnHost(2, 0.5)
 	if !ok {
-		t.Fatal("it cannot learn in plain Go")
+		t.Fatal("OnHost refuses the belief")
 	}
 	of := func(name string) []float64 { return entries[slices.Index(names, name)] }
 	p := hyper.HostParams{Fixed: map[string][]float32{}}
@@ -204,7 +204,7 @@ func TestHostPosteriorMemory(t *testing.T) {
 	first.Drop()
 	third := learn(second) // first is still held
 	if !slices.Equal(rootOf(first), want) {
-		t.Fatal("a posterior that is held has changed")
+		t.Fatal("a posterior that is still in use has changed")
 	}
 	reused := false
 	for range 100 { // a pool may lose its objects
@@ -213,7 +213,7 @@ func TestHostPosteriorMemory(t *testing.T) {
 		reused = reused || third.blocks[1].roots[0] == first.blocks[1].roots[0]
 	}
 	if reused || !slices.Equal(rootOf(first), want) {
-		t.Fatal("a posterior that is held has changed")
+		t.Fatal("a posterior that is still in use has changed")
 	}
 	first.Drop()
 	for range 100 {
@@ -222,7 +222,7 @@ func TestHostPosteriorMemory(t *testing.T) {
 		reused = reused || third.blocks[1].roots[0] == first.blocks[1].roots[0]
 	}
 	if !reused {
-		t.Error("the memory of a posterior that nobody holds is not used again")
+		t.Error("the memory of an unused posterior is not used again")
 	}
 	if again := hosted(t, tr, names, before); !slices.Equal(rootOf(again), known) {
 		t.Error("the roots before data have changed")
@@ -237,7 +237,7 @@ func TestHostPosteriorTurnOfBefore(t *testing.T) {
 	before[slices.Index(names, "discount.turn")][0] = 5000
 	p, ok := hosted(t, tr, names, before).Observe([]float32{1, 0.5, -1}, 1, 1)
 	if turns, turn := p.turns(); !ok || turn != 5000%turns.data+1 {
-		t.Errorf("its next datum is number %d of %d", turn, turns.data)
+		t.Errorf("the next datum is number %d of a turn of %d", turn, turns.data)
 	}
 }
 

@@ -147,7 +147,7 @@ func TestStepLimitParts(t *testing.T) {
 				}
 				for r, d := range off(run) {
 					if settled := d < first[r]/20; settled != c.settle || (!settled && d < 20*first[r]) {
-						t.Errorf("run %d: off by %.3g, at first by %.3g", r, d, first[r])
+						t.Errorf("run %d: the distance from the minimiser is %.3g, at first %.3g", r, d, first[r])
 					}
 				}
 			})

@@ -163,7 +163,8 @@ func TestStepsAreIndependent(t *testing.T) {
 			}
 			for k, s := range share {
 				if k < size && math.Abs(s-0.25) > bound || k >= size && s > 0 {
-					t.Errorf("run %d, step %d: datum %d has a share of %.4f of the minibatch", run, i, k, s)
+					t.Errorf("run %d, step %d: datum %d has a share of %.4f of the minibatch, want equal shares",
+						run, i, k, s)
 				}
 			}
 			for j := range i {

@@ -126,7 +126,8 @@ func TestRevise(t *testing.T) {
 				for part := range want {
 					for j, w := range want[part] {
 						if math.Abs(got[part][j]-w) > 2e-5*(1+math.Abs(w)) {
-							t.Fatalf("%s, standardize %v, weights %v: %s[%d] is %v, want %v", name, standardize, weights, part, j,
+							t.Fatalf("%s, standardize %v, weights %v: %s[%d] is %v, want %v",
+								name, standardize, weights, part, j,
 								got[part][j], w)
 						}
 					}

@@ -155,7 +155,7 @@ func TestFeaturesGiveTheLossGradient(t *testing.T) {
 		p := newTrial(t, m.Model, data, 17)
 		for batch, want := range map[int]string{data: "features", 7: "sums"} {
 			if way := (Trainer{m.Model, Config{Batch: batch}}).Way(); way.Name != want {
-				t.Fatalf("%s: the way with %d data of 7 features is %q", m.name, batch, way.Name)
+				t.Fatalf("%s: got the way %[3]q with %[2]d data of 7 features", m.name, batch, way.Name)
 			}
 		}
 		every := []bool{false}

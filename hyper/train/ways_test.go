@@ -243,7 +243,7 @@ func TestWaysAgree(t *testing.T) {
 	}
 	if own := agree(t, Config{Weighted: true}, 2*single); own["own gradient"] < 9 || own["features"] < 9 ||
 		own["sums"] > 0 {
-		t.Errorf("with weights of data the ways are %v", own)
+		t.Errorf("with weights of data: got the ways %v", own)
 	}
 	if kl := agree(t, Config{Regularize: KL}, 2*single); kl["own gradient"] == 0 || kl["features"]+kl["sums"] > 0 {
 		t.Errorf("with KL: got the ways %v", kl)

@@ -101,7 +101,7 @@ func TestWeightsAreIndependent(t *testing.T) {
 				}
 			}
 			if c := stat.Correlation(v[1:], v[:n-1], nil); math.Abs(c) > 5/math.Sqrt(n) {
-				t.Errorf("%s: data of particle %d have the correlation %.4f", w, i, c)
+				t.Errorf("%s: data of particle %d have a correlation of %.4f, want 0", w, i, c)
 			}
 		}
 	}

@@ -53,12 +53,12 @@ func TestServeAttacked(t *testing.T) {
 		"POST /v1/decide 421", "POST /v1/reward 421", "POST /v1/snapshot 421", "GET /v1/snapshot 421",
 		"GET /v1/diagnostics 421", "GET /metrics 421", "GET / 421", "GET /v1/diagnostics 200"} {
 		if got[want] == 0 {
-			t.Errorf("the server has not answered %s, but %v", want, got)
+			t.Errorf("the server has no count for %s, got %v", want, got)
 		}
 	}
 	for request := range got {
 		if strings.HasPrefix(request, "POST ") && strings.HasSuffix(request, " 200") && got[request] > 1 {
-			t.Errorf("pages of other sites made %d of %s", got[request]-1, request)
+			t.Errorf("pages of other sites caused %d answers of %s, want none", got[request]-1, request)
 		}
 	}
 	y := float32(1)

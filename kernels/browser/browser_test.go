@@ -35,7 +35,7 @@ func find(t *testing.T) string {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		t.Fatalf("HYPERMODELS_BROWSER must name a Chromium or Chrome that is there: %v", err)
+		t.Fatalf("HYPERMODELS_BROWSER must name an installed Chromium or Chrome: %v", err)
 	}
 	return path
 }

@@ -101,7 +101,7 @@ func TestBuildByPlan(t *testing.T) {
 	}
 	c.build(program("four"))
 	if c.build(program("five")) {
-		t.Error("no plan after a change of the module")
+		t.Error("the plan was not used after a change of the module")
 	}
 	c.write(c.near+"/more.go", "package near\n\nfunc init() { println(\"more\") }\n")
 	if !c.build(program("five")) {

@@ -136,7 +136,7 @@ func TestEditor(t *testing.T) {
 		t.Errorf("moved cell: got faults %v, want 2 at the new place", faults)
 	}
 	if err := page.Call(t.Context(), "textDocument/rename", struct{}{}, nil); err == nil {
-		t.Error("a question that nobody answers has no error")
+		t.Error("question without an answer: got no error")
 	}
 	page.Close()
 	select {
@@ -235,12 +235,12 @@ func TestEditorPageAgain(t *testing.T) {
 	must.M(page.Call(t.Context(), "shutdown", nil, nil))
 	must.M(page.Notify(t.Context(), "exit", nil))
 	if again := begin(); string(again) != string(first) {
-		t.Errorf("the answer to a second page is %s, to the first %s", again, first)
+		t.Errorf("got answer %s for the second page, want %s as for the first", again, first)
 	}
 	tell("textDocument/didOpen", "var a = b\n\n\nvar c bool")
 	gopls.hears("didChange cell1.go 2 var c bool")
 	if got := <-found; got != "[{undefined: b}]" {
-		t.Errorf("found %s after the page has come again", got)
+		t.Errorf("got faults %s after the page came back", got)
 	}
 	tell("textDocument/didChange", "var a = b")
 	gopls.hears("didClose cell1.go 0")

@@ -55,7 +55,7 @@ func TestGoNB(t *testing.T) {
 	must.M(writeShim(c))
 	e, err := startEngine(t.Context(), c, 1)
 	if err != nil {
-		t.Fatalf("it does not start with GoNBArguments: %v", err)
+		t.Fatalf("GoNB does not start with GoNBArguments: %v", err)
 	}
 	defer e.kill()
 	replies, outputs := make(chan message, 1), make(chan message, 1000)
@@ -66,7 +66,7 @@ func TestGoNB(t *testing.T) {
 	})
 	go e.listen(e.iopub, func(m message) { e.heard(); outputs <- m })
 	if err := e.awaitReady(); err != nil {
-		t.Fatalf("it does not answer the probe: %v", err)
+		t.Fatalf("GoNB does not answer the probe: %v", err)
 	}
 	run := func(code string) (s said) {
 		t.Helper()
@@ -142,7 +142,8 @@ func TestGoNB(t *testing.T) {
 		t.Error("GoNB started its own gopls, although goplsShim in gonb.go should prevent it")
 	}
 	if left := must.M1(filepath.Glob(e.dir + "/gonb_*/gonb_*.cell")); len(left) == 0 {
-		t.Error("what GoNB makes of a cell lies elsewhere than shim in gonb.go expects, so that no cell is behind a wrapper")
+		t.Error("GoNB writes a cell's program to another place than shim in gonb.go expects, so no cell runs behind "+
+			"a wrapper")
 	}
 }
 

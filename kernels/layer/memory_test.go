@@ -274,7 +274,7 @@ func TestRandomEditor(t *testing.T) {
 			e.step()
 		}
 		if e.ran < 100 || e.failed < 20 || e.compared < 50 {
-			t.Errorf("seed %d: %d cells ran, %d failed, %d were compared: the test shows little", seed, e.ran, e.failed,
+			t.Errorf("seed %d: %d cells ran, %d failed, %d were compared: too few for this test", seed, e.ran, e.failed,
 				e.compared)
 		}
 	}

@@ -67,7 +67,7 @@ func TestRelay(t *testing.T) {
 		t.Errorf("got %d of 3 pictures", n)
 	}
 	if _, err := os.Stat(r.dir); !os.IsNotExist(err) {
-		t.Errorf("the program's pipes are still there: %v", err)
+		t.Errorf("the program's pipes still exist: %v", err)
 	}
 }
 

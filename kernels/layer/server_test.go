@@ -63,7 +63,7 @@ func TestStartGopls(t *testing.T) {
 	}
 	must.M(stream.Close())
 	if _, err := stream.Read(line); err == nil {
-		t.Error("there is more to read after the end")
+		t.Error("got more to read after the end")
 	}
 	for began := time.Now(); exec.Command("kill", "-0", child).Run() == nil; time.Sleep(20 * time.Millisecond) {
 		if state, err := os.ReadFile("/proc/" + child + "/stat"); err == nil && strings.Contains(string(state), ") Z ") {

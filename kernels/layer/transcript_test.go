@@ -122,7 +122,7 @@ func TestTranscriptBounds(t *testing.T) {
 		tell("display_data", map[string]any{"data": map[string]string{"image/png": picture}})
 	}
 	if n := len(all.find(m.head.ID).outputs); n != 1 {
-		t.Errorf("%d pictures of half a bound each are kept", n)
+		t.Errorf("%d pictures of half the maximum each are kept", n)
 	}
 	for i := range 2 * mostTranscripts {
 		m = cellRequest(fmt.Sprint(i))
@@ -130,6 +130,6 @@ func TestTranscriptBounds(t *testing.T) {
 		tell("status", state("idle"))
 	}
 	if n := len(all.all); n != mostTranscripts || all.all[0].Cell != "a" {
-		t.Errorf("%d are kept, first %s: one that runs must stay", n, all.all[0].Cell)
+		t.Errorf("%d cells are kept, the first one %s, want the running cell among them", n, all.all[0].Cell)
 	}
 }

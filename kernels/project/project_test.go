@@ -121,7 +121,7 @@ func TestReleaseNeedsNoCheckout(t *testing.T) {
 	dir := filepath.Join(outside, "shop")
 	if mod, _ := os.ReadFile(filepath.Join(dir, "go.mod")); strings.Contains(string(mod), "replace") ||
 		!strings.Contains(string(mod), version) {
-		t.Errorf("go.mod does not require %s alone:\n%s", version, mod)
+		t.Errorf("go.mod must require only version %s:\n%s", version, mod)
 	}
 	if out := goIn(t, dir, env, "tool", "kernels", "run"); !strings.Contains(out, "ok   explore.ipynb") {
 		t.Errorf("run did not execute the notebook:\n%s", out)

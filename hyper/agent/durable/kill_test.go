@@ -49,7 +49,7 @@ func TestKill(t *testing.T) {
 	verified(t, dir, 0, acked)
 	t.Logf("%d kills, %d of them before the first record; %d acknowledged records, of %d", *kills, idle, len(acked), from)
 	if idle == *kills {
-		t.Error("no process wrote anything: the test shows nothing")
+		t.Error("no process wrote a record, so the test shows nothing")
 	}
 }
 
@@ -119,7 +119,7 @@ func verified(t *testing.T, dir string, from uint64, acked map[uint64]string) ui
 	}
 	for number, id := range acked {
 		if number >= next {
-			t.Fatalf("record %d, %s, was acknowledged, and is lost: the log ends with %d", number, id, next)
+			t.Fatalf("the acknowledged record %d, %s, is lost: the log ends with %d", number, id, next)
 		}
 	}
 	return next

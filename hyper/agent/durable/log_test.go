@@ -177,7 +177,7 @@ func TestFaults(t *testing.T) {
 		}
 		for i, id := range acked {
 			if i >= trimmed && got[uint64(i)] != id {
-				t.Fatalf("fault %d: record %d, %s, was acknowledged, and is not there", k, i, id)
+				t.Fatalf("fault %d: the acknowledged record %d, %s, is lost", k, i, id)
 			}
 		}
 		must.M(again.Close())
@@ -260,7 +260,7 @@ func TestTornTail(t *testing.T) {
 	cloned(t, disk, clean)
 	must.M(must.M1(Open("log", Options{Log: slog.New(slog.NewTextHandler(&said, nil)), disk: virtual{clean}})).Close())
 	if said.Len() > 0 {
-		t.Errorf("a log that was closed is opened with %q", &said)
+		t.Errorf("Open of a closed log: got the message %q, want none", &said)
 	}
 	for _, flip := range []bool{false, true} {
 		least := 6
@@ -292,14 +292,14 @@ func TestTornTail(t *testing.T) {
 				}
 			}
 			if !flip && (len(got) > least || len(got) < least-1) {
-				t.Errorf("cut at byte %d: %d records, and %d with a byte more", at, len(got), least)
+				t.Errorf("cut at byte %d: got %d records, but %d with one more byte", at, len(got), least)
 			}
 			least = min(least, len(got))
 			if first := must.M1(put(again, records[0])); first != uint64(len(got)) {
 				t.Errorf("the log continues with number %d, want the number after the kept records", first)
 			}
 			if now := kept(t, again, 0); len(now) != len(got)+1 {
-				t.Errorf("byte %d, flipped %v: %d records, and one more makes %d", at, flip, len(got), len(now))
+				t.Errorf("byte %d, flipped %v: got %d records, and %d after one more", at, flip, len(got), len(now))
 			}
 			must.M(again.Close())
 		}
@@ -417,7 +417,7 @@ func TestClosed(t *testing.T) {
 			t.Errorf("the loop ended after record %d, want 3", read)
 		}
 		if err := errors.Join(wait(), l.Close()); err != nil {
-			t.Errorf("what was written before, or Close again: %v", err)
+			t.Errorf("Wait for an earlier record, or second Close: got error %v, want none", err)
 		}
 		_, err = put(l, records[0])
 		for what, err := range map[string]error{"Append": err, "Sync": l.Sync(), "Err": l.Err(),

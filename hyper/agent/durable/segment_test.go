@@ -48,7 +48,7 @@ func TestSegments(t *testing.T) {
 	for r, err := range l.All(7) {
 		must.M(err)
 		if r.Number != uint64(7+n) || r.Trained.Rounds != 7+n {
-			t.Fatalf("record %d, of %d rounds, where %d is next", r.Number, r.Trained.Rounds, 7+n)
+			t.Fatalf("got record %d with %d rounds, want record %d", r.Number, r.Trained.Rounds, 7+n)
 		}
 		if n++; n == 1 {
 			must.M(l.Trim(time.Now(), 48))

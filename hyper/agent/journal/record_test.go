@@ -46,7 +46,7 @@ func TestRecords(t *testing.T) {
 			changed := append([]byte(nil), data...)
 			changed[i] ^= 0x10
 			if _, err := Decode(changed); err == nil {
-				t.Errorf("byte %d is changed, and nobody sees it", i)
+				t.Errorf("changed byte %d: got no error", i)
 			}
 		}
 		if _, err := Decode(append(data, 0)); !errors.Is(err, ErrDamaged) {
@@ -86,10 +86,10 @@ func FuzzDecode(f *testing.F) {
 		}
 		again, err := r.Encode()
 		if err != nil {
-			t.Fatalf("%+v was read, and cannot be written: %v", r, err)
+			t.Fatalf("record %+v was read, but cannot be written: %v", r, err)
 		}
 		if back, err := Decode(again); err != nil || len(again) > len(data) {
-			t.Fatalf("%+v is written as %x, and read as %+v: %v", r, again, back, err)
+			t.Fatalf("record %+v was written as %x, and read as %+v: %v", r, again, back, err)
 		}
 	})
 }

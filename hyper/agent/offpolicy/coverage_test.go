@@ -62,7 +62,7 @@ func TestCoverage(t *testing.T) {
 					t.Errorf("coverage of Hall's intervals is %.3f, want 0.93 to 0.97", share)
 				}
 				if math.Abs(bias) > 4*deviation/math.Sqrt(1000)+0.01*deviation {
-					t.Errorf("the mean of 1,000 values is off by %v, and their deviation is %v", bias, deviation)
+					t.Errorf("the mean of 1,000 values has an error of %v, and their deviation is %v", bias, deviation)
 				}
 			})
 		}
@@ -118,7 +118,8 @@ func TestBootstrapLacksHeavyWeights(t *testing.T) {
 	hall, _, _ := covered(w, w.value(), 400, 600, SNIPS{}, Options{Least: 0.1})
 	t.Logf("coverage of the bootstrap %.3f, of Hall's interval %.3f", bootstrap, hall)
 	if bootstrap > 0.9 || hall < 0.95 {
-		t.Errorf("coverage of the bootstrap is %.3f, want below 0.9; of Hall's %.3f, want 0.95 or more", bootstrap, hall)
+		t.Errorf("coverage of the bootstrap is %.3f, want below 0.9; of Hall's %.3f, want 0.95 or more",
+			bootstrap, hall)
 	}
 	if _, err := Evaluate(w.log(newRand(), 600), SNIPS{}, Options{}); !errors.Is(err, ErrTooFew) {
 		t.Errorf("error is %v, want ErrTooFew", err)

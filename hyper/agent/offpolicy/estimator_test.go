@@ -157,7 +157,7 @@ func TestPartial(t *testing.T) {
 	for _, e := range estimators {
 		a, b := must.M1(Evaluate(whole, e, Options{})), must.M1(Evaluate(partial, e, Options{}))
 		if !same(a.Value, b.Value) || !same(a.StdErr, b.StdErr) || !same(a.EffectiveSize, b.EffectiveSize) {
-			t.Errorf("%v: %+v of the whole log, %+v of single probabilities", e, a, b)
+			t.Errorf("%v: got %+v from the whole log, %+v from single probabilities, want equal estimates", e, a, b)
 		}
 		if math.Abs(a.Blind-b.Blind) > 0.05 || math.Abs(math.Log(a.Freedom/b.Freedom)) > 0.3 {
 			t.Errorf("%v: blind %v and %v, freedom %v and %v", e, a.Blind, b.Blind, a.Freedom, b.Freedom)

@@ -53,14 +53,14 @@ func TestBootstrap(t *testing.T) {
 	b := must.M1(Evaluate(samples, SNIPS{}, Options{Interval: Bootstrap{Draws: 999}}))
 	c := must.M1(Evaluate(samples, SNIPS{}, Options{Interval: Bootstrap{Seed: 1}}))
 	if a != b || a == c {
-		t.Errorf("%v and %v of one seed, %v of another", a, b, c)
+		t.Errorf("intervals: got %v and %v with one seed, %v with another", a, b, c)
 	}
 	if math.Abs(a.Lower-hall.Lower) > 0.2*hall.StdErr || math.Abs(a.Upper-hall.Upper) > 0.2*hall.StdErr {
 		t.Errorf("bootstrap interval %v, Hall's interval %v: want ends within 0.2 standard errors", a, hall)
 	}
 	two := four()[:2]
 	if _, err := Evaluate(two, IPS{}, Options{Interval: Bootstrap{}, Least: 1e-9}); !errors.Is(err, ErrTooFew) {
-		t.Errorf("half of the draws from two have no spread: %v", err)
+		t.Errorf("two samples, half of whose resamples have no spread: got error %v, want ErrTooFew", err)
 	}
 	for _, bad := range []struct {
 		b    Bootstrap
@@ -131,7 +131,7 @@ func TestBernsteinBadInput(t *testing.T) {
 		t.Error("prediction outside the bounds: got no error")
 	}
 	if _, err := Evaluate(far, IPS{}, Options{Interval: Bernstein{High: 8, MaxWeight: 5}}); err != nil {
-		t.Error("IPS does not mind predictions:", err)
+		t.Error("IPS, which uses no predictions: got error:", err)
 	}
 }
 

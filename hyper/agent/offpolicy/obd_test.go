@@ -147,7 +147,7 @@ func TestOpenBanditDataset(t *testing.T) {
 	}
 	for _, e := range []offpolicy.Estimator{offpolicy.IPS{}, offpolicy.SNIPS{}, offpolicy.DoublyRobust{}} {
 		if got, err := offpolicy.Evaluate(forRandom, e, offpolicy.Options{}); !errors.Is(err, offpolicy.ErrTooFew) {
-			t.Errorf("the random policy, %v: %v, %v, where one impression of weight 21,739 decides", e, got, err)
+			t.Errorf("random policy, %v: got %v, error %v, want a refusal because of one weight of 21,739", e, got, err)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestNoOverlap(t *testing.T) {
 				t.Errorf("unsupported is %v, want %v", got.Unsupported, target)
 			}
 			if _, err := Evaluate(samples, e, Options{Unsupported: 1}); errors.Is(err, ErrNoOverlap) {
-				t.Error("what is allowed is refused", err)
+				t.Error("allowed unsupported action: got error", err)
 			}
 		}
 	}
@@ -102,6 +102,6 @@ func TestTooFew(t *testing.T) {
 		}
 	}
 	if _, err := Evaluate(repeated(10000, heavy), SNIPS{}, Options{}); err != nil {
-		t.Error("100 heavy weights are enough:", err)
+		t.Error("100 heavy weights: got error:", err)
 	}
 }

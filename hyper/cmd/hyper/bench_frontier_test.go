@@ -33,7 +33,8 @@ func TestBenchFrontier(t *testing.T) {
 		} else if l, ok := linear[p.Bar][p.Integrate]; ok {
 			ratios++
 			if p.Ratio.Value != p.Computation.Value/l.Computation.Value || float64(p.MicrosRatio) != p.Micros/l.Micros {
-				t.Errorf("want the ratio of %v to %v, and of the times: %s", p.Computation.Value, l.Computation.Value, line)
+				t.Errorf("want the ratio of %v to %v, and of the times: %s",
+					p.Computation.Value, l.Computation.Value, line)
 			}
 		}
 	}
@@ -44,7 +45,7 @@ func TestBenchFrontier(t *testing.T) {
 	status, table, stderr := call(t, quick...)
 	want := "\n10    0.01 sqrt(K) sampled    linear    " + first.Found()
 	if status != 0 || strings.Count(table, "\n") != 1+strings.Count(stdout, "\n") || !strings.Contains(table, want) {
-		t.Errorf("exit status %d: %s\nno line %q in\n%s", status, stderr, want, table)
+		t.Errorf("exit status %d, want 0: %s\ngot no line %q in\n%s", status, stderr, want, table)
 	}
 	refuses(t, map[string]string{
 		"bench frontier":                                "--study notebooks/results/frontier/*.gz: no such file or folder",

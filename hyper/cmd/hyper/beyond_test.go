@@ -31,7 +31,7 @@ func TestTableOfLaterWork(t *testing.T) {
 	text, rest, agents := strings.Cut(before, agentsBegin)
 	_, rest, ends := strings.Cut(rest, agentsEnd)
 	if !ok || !agents || !ends {
-		t.Fatal("the page has no place for the tables")
+		t.Fatal("the page has no marks for the tables")
 	}
 	var both strings.Builder
 	writeTable(&both, must.M1(beyond.Tabulate(paper.Known, filepath.Dir(dir), nil)))
@@ -66,7 +66,7 @@ func TestBeyondPublishedMeans(t *testing.T) {
 	before, rest, begins := strings.Cut(page, publishedBegin)
 	_, after, ends := strings.Cut(rest, publishedEnd)
 	if !begins || !ends {
-		t.Fatal("the page has no place for the table of published means")
+		t.Fatal("the page has no marks for the table of published means")
 	}
 	if want := before + publishedBegin + table + publishedEnd + after; *update {
 		must.M(os.WriteFile(file, []byte(want), 0o644))

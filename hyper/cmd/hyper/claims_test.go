@@ -30,7 +30,7 @@ func between(t *testing.T, page, begin, end string) (before, text, after string)
 	line, rest, ok2 := strings.Cut(rest, "-->\n")
 	text, after, ok3 := strings.Cut(rest, end)
 	if !ok || !ok2 || !ok3 {
-		t.Fatalf("the page has no place between %q and %q", begin, end)
+		t.Fatalf("the page has no text between the marks %q and %q", begin, end)
 	}
 	return before + begin + line + "-->\n", text, end + after
 }
@@ -152,7 +152,7 @@ func TestStages(t *testing.T) {
 	}
 	for _, text := range []string{"", "24", "24:16", "24:16:500:7", "a:b:c", "24:16:500x"} {
 		if _, err := stages([]string{text}); err == nil {
-			t.Errorf("--rung %q is not refused", text)
+			t.Errorf("--rung %q: got no error", text)
 		}
 	}
 }

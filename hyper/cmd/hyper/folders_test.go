@@ -27,7 +27,8 @@ func refused(t *testing.T, args []string, want ...string) {
 	status, _, stderr := call(t, args...)
 	for _, w := range want {
 		if status != exitBadInput || !strings.Contains(stderr, w) {
-			t.Errorf("hyper %s: exit status %d, error %q; want status 2 and %q", strings.Join(args, " "), status, stderr, w)
+			t.Errorf("hyper %s: exit status %d, error %q; want status 2 and %q",
+				strings.Join(args, " "), status, stderr, w)
 		}
 	}
 }

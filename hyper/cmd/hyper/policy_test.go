@@ -32,7 +32,7 @@ func TestPolicyFlag(t *testing.T) {
 		t.Errorf("--policy ids gives %v\n--set policy=ids gives %v, want equal rows", flag, set)
 	}
 	if flag[0] == none[0] || flag[1] != none[1] || !strings.Contains(none[0], `"policy":"thompson"`) {
-		t.Errorf("without: %v\n--policy ids: %v; only linear explores by a policy", none, flag)
+		t.Errorf("without --policy: %v\nwith --policy ids: %v, want a change for linear only", none, flag)
 	}
 	for args, want := range map[string]string{
 		"--policy magic":                          `policy=magic: want one of thompson, ids`,

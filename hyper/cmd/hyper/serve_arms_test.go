@@ -69,7 +69,7 @@ func TestServeAddsArm(t *testing.T) {
 	all.Wait()
 	if t.Logf("%d decisions with rewards, %d of them before; %d failed, %d took the new arm", asked.Load(), before,
 		failed.Load(), fourth.Load()); failed.Load() > 0 || fourth.Load() == 0 {
-		t.Error("requests failed, or the new arm was never taken")
+		t.Error("some requests failed, or the new arm was never chosen")
 	}
 	s.stop(os.Kill)
 	uninterrupted(t, made, data)
@@ -144,7 +144,7 @@ func killedBetween(t *testing.T, specs [][2]string) string {
 		if answered {
 			acked++
 			if _, ok := ask(s.url+"/v1/reward", fmt.Sprintf(`{"id": %q, "reward": 9}`, id)); !ok {
-				t.Errorf("the reward of %s was acknowledged, and is refused as a duplicate", id)
+				t.Errorf("the reward of %s was acknowledged, but a duplicate of it is refused", id)
 			}
 		}
 	}

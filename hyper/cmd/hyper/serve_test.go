@@ -346,6 +346,6 @@ func TestServeManifest(t *testing.T) {
 		t.Errorf("the manifest has the parts %v, want 4", found)
 	}
 	if !slices.Contains(hosts, strings.TrimPrefix(from, "http://")) {
-		t.Errorf("the readers ask %s, and the hosts are %v", from, hosts)
+		t.Errorf("the readers use the address %s, but the learning server has the hosts %v", from, hosts)
 	}
 }

@@ -93,7 +93,7 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 	states := statesOf(t, dir)
 	for _, s := range states {
 		if killed[s.Shard] && s.Starts < 2 {
-			t.Errorf("shard %d was killed, and has %d starts", s.Shard, s.Starts)
+			t.Errorf("shard %d was killed, but has %d starts", s.Shard, s.Starts)
 		}
 	}
 	if len(killed) != 3 || interrupted(states) == 0 {
@@ -106,7 +106,7 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 		must0(t, "merge", want, filepath.Join(want, file))
 		if !bytes.Equal(must.M1(os.ReadFile(filepath.Join(dir, file))),
 			must.M1(os.ReadFile(filepath.Join(want, file)))) {
-			t.Errorf("%s by Slurm differs from that by two workers", file)
+			t.Errorf("%s from Slurm differs from the file from two workers", file)
 		}
 	}
 }

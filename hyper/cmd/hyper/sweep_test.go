@@ -39,7 +39,7 @@ func TestSweepStatusMergeCompare(t *testing.T) {
 	must0(t, args...)
 	must0(t, "sweep", dir)
 	if again := string(must.M1(os.ReadFile(filepath.Join(sweep.ShardDir(dir, 0), "events.jsonl")))); again != events {
-		t.Errorf("called again, a finished shard was run: %s", again)
+		t.Errorf("second call: a finished shard was run again: %s", again)
 	}
 	for _, change := range [][]string{{"--seed", "1"}, {"--shards", "2"}, {"--batch-runs", "2"},
 		{"--set", "sgd-steps=2"}} {
@@ -50,7 +50,7 @@ func TestSweepStatusMergeCompare(t *testing.T) {
 	}
 	if status, _, stderr := call(t, "sweep", dir, "--seed", "1"); status != exitBadInput ||
 		!strings.Contains(stderr, "cannot change it") {
-		t.Errorf("going on with another seed: exit status %d, %s", status, stderr)
+		t.Errorf("continuing with another seed: exit status %d, want 2: %s", status, stderr)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestSweepOfAFile(t *testing.T) {
 	must0(t, "merge", filepath.Join(dir, "b"), filepath.Join(dir, "b.jsonl"))
 	if a, b := must.M1(os.ReadFile(filepath.Join(dir, "a.jsonl"))),
 		must.M1(os.ReadFile(filepath.Join(dir, "b.jsonl"))); string(a) != string(b) {
-		t.Error("the file's results differ from the flags'")
+		t.Error("the results of the settings file differ from the results of the flags")
 	}
 }
 

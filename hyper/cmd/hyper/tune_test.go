@@ -51,7 +51,7 @@ func TestTuneCommand(t *testing.T) {
 	}
 	must.M(os.WriteFile(record, []byte("{"), 0o644))
 	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr, "is not a record of") {
-		t.Errorf("with a champion that is no record: exit status %d, %s", status, stderr)
+		t.Errorf("champion that is not a record: exit status %d, want 2: %s", status, stderr)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestWhatIsPutIsFoundByEveryone(t *testing.T) {
 		t.Errorf("got program %q, %v, want the stored one", program, ok)
 	}
 	if _, ok := c.Get(other); ok {
-		t.Error("found under another key: parts that make the same text in sum are not the same parts")
+		t.Error("found under another key: different parts with the same joined text must have different keys")
 	}
 	info, err := os.Stat(dir)
 	if err != nil || info.Mode().Perm() != 0o700 {
@@ -52,7 +52,7 @@ func TestWhatIsPutIsFoundByEveryone(t *testing.T) {
 		t.Errorf("file of a program: got mode %v, error %v, want 0600", file.Mode(), err)
 	}
 	if home, err := os.Stat(filepath.Dir(dir)); err != nil || home.Mode().Perm()&0o055 != 0o055 {
-		t.Errorf("the folder above, which others may share, has mode %v, %v", home.Mode(), err)
+		t.Errorf("parent folder, which others may share: got mode %v, error %v", home.Mode(), err)
 	}
 }
 
@@ -132,27 +132,27 @@ func TestFolderMustBeTheUsersOwn(t *testing.T) {
 	}
 	cacheIn(t, dir)
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("a folder that others could write has mode %v, %v", info.Mode(), err)
+		t.Errorf("folder that others could write to: got mode %v, error %v, want 0700", info.Mode(), err)
 	}
 	link := dir + "-link"
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(link, 1, 0); err == nil {
-		t.Error("a link was taken for the folder")
+		t.Error("a symbolic link was used as the folder")
 	}
 	file := dir + "-file"
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(file, 1, 0); err == nil || !strings.Contains(err.Error(), "not a folder") {
-		t.Errorf("a file was taken for the folder: %v", err)
+		t.Errorf("a file was used as the folder: error %v", err)
 	}
 	if err := os.Chown(dir, 12345, -1); err != nil {
 		t.Skip("only root can give a folder to another user")
 	}
 	if _, err := Open(dir, 1, 0); err == nil || !strings.Contains(err.Error(), "another user") {
-		t.Errorf("a folder of another user was taken: %v", err)
+		t.Errorf("a folder of another user was used: error %v", err)
 	}
 }
 
@@ -198,10 +198,10 @@ func TestWhatDeadProcessesLeftGoes(t *testing.T) {
 	}
 	put(t, c, KeyOf(), []byte("code"))
 	if _, err := os.Stat(old); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("what a process left two hours ago is still there")
+		t.Error("a temporary file that is two hours old was not removed")
 	}
 	if _, err := os.Stat(fresh); err != nil {
-		t.Error("what may still be written was removed")
+		t.Error("a recent temporary file was removed")
 	}
 	if n, _ := c.Content(); n != 1 {
 		t.Errorf("%d programs, want 1", n)
@@ -286,7 +286,7 @@ func TestProcessorIsKnownHere(t *testing.T) {
 		t.Skip(err) // for example on a system on which XLA does not run
 	}
 	if again, _ := Processor(); again != text || !strings.Contains(text, "processors\n") {
-		t.Errorf("not the same twice, or no number of processors:\n%s\n%s", text, again)
+		t.Errorf("two descriptions of the machine differ, or have no number of processors:\n%s\n%s", text, again)
 	}
 }
 

@@ -160,7 +160,7 @@ func TestHostileFiles(t *testing.T) {
 			t.Errorf("%s: got error %v, want ErrDamaged", name, err)
 		}
 		if used, most := after.TotalAlloc-before.TotalAlloc, uint64(20*len(text)+1<<17); used > most {
-			t.Errorf("%s: a file of %d bytes took %d bytes of memory, more than %d", name, len(text), used, most)
+			t.Errorf("%s: a file of %d bytes took %d bytes of memory, want at most %d", name, len(text), used, most)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func TestComm(t *testing.T) {
 		t.Error("the comm got other messages than its own")
 	}
 	if err := c.Close(); !errors.Is(err, io.ErrUnexpectedEOF) && err == nil {
-		t.Error("no error of a kernel that is gone")
+		t.Error("kernel that has ended: got no error")
 	}
 }
 

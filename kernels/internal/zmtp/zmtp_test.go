@@ -196,7 +196,7 @@ func TestPub(t *testing.T) {
 	must.M(p.Send(Message{[]byte("bc")}))
 	must.M1(old.Write([]byte{0, 2, 1, 'x'}))
 	if got := read(); got != "welcome x" {
-		t.Errorf("after the end of the subscription came %q", got)
+		t.Errorf("got message %q after the end of the subscription", got)
 	}
 }
 
@@ -499,14 +499,14 @@ func FuzzPeer(f *testing.F) {
 			if peer, err := connect(ours, kind, ""); err == nil {
 				p.Send(Message{[]byte("x")})
 				if err := welcome(peer); err == nil {
-					t.Error("the end of a connection is no error")
+					t.Error("end of a connection: got no error")
 				}
 				peer.leave()
 				<-peer.gone
 			}
 		}
 		if len(r.by.identity) > 0 || len(p.topics) > 0 {
-			t.Error("a peer that is gone is known")
+			t.Error("the router still knows a peer that has left")
 		}
 	})
 }
