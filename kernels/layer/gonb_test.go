@@ -142,7 +142,7 @@ func TestGoNB(t *testing.T) {
 		t.Error("GoNB started its own gopls, although goplsShim in gonb.go should prevent it")
 	}
 	if left := must.M1(filepath.Glob(e.dir + "/gonb_*/gonb_*.cell")); len(left) == 0 {
-		t.Error("GoNB writes a cell's program to another place than shim in gonb.go expects, so no cell runs behind "+
+		t.Error("GoNB writes a cell's program to another place than shim in gonb.go expects, so no cell runs behind " +
 			"a wrapper")
 	}
 }
