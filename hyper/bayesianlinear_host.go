@@ -91,16 +91,22 @@ func (b BayesianLinear) hostJoint(p HostParams, blocks []HostBlock, g blockGroup
 }
 
 // hostMoments returns the mean of f at phi and writes a row of the root of the covariances, without the factor sigma_p,
-// to root. The length of root is deviations. See moments.
+// to root. The length of root is deviations. See moments. A regression with the weight 0 in float32 is not read.
 func (b BayesianLinear) hostMoments(p HostParams, of HostBlock, phi, root []float32) (mean float32) {
 	if !b.Line {
 		return of.Moments(0, phi, root)
 	}
-	n, last := b.size(), b.whole()
-	cosines, line := of.Moments(0, phi[:n], root[:n]), of.Moments(1, phi[n:], root[n:last])
-	share := p.share()
-	blas32.Scal(sqrt(1-share), hostVector(root[:n]))
-	blas32.Scal(sqrt(share), hostVector(root[n:last]))
+	n, last, share := b.size(), b.whole(), p.share()
+	part := func(j int, weight float32, phi, root []float32) (mean float32) {
+		if weight == 0 { // what follows multiplies by the weight; most of a decision is reading S
+			clear(root)
+			return 0
+		}
+		mean = of.Moments(j, phi, root)
+		blas32.Scal(sqrt(weight), hostVector(root))
+		return mean
+	}
+	cosines, line := part(0, 1-share, phi[:n], root[:n]), part(1, share, phi[n:], root[n:last])
 	root[last] = 0
 	if sigma := p.Fixed["scale"][0]; sigma != 0 {
 		root[last] = sqrt(share*(1-share)) * (line - cosines) / sigma

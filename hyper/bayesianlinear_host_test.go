@@ -3,6 +3,7 @@ package hyper
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -34,7 +35,7 @@ func TestHostValuesOfBlocks(t *testing.T) {
 	x := [][]float32{{3, 1}, {0, 1}, {3, -2}, {39, 1}, {3, 1}}
 	values := make([]float32, draws*len(x))
 	if !b.OnHost(p)(rng.NewHost(4), draws, x, values) {
-		t.Fatal("it needs a program")
+		t.Fatal("OnHost refuses the belief")
 	}
 	mean := func(f func(own []float32) float64) (sum float64) {
 		for k := range draws {
@@ -69,7 +70,42 @@ func TestHostValuesOfBlocks(t *testing.T) {
 		many[i] = []float32{7, 1}
 	}
 	if b.OnHost(p)(rng.NewHost(4), 1, many, make([]float32, len(many))) {
-		t.Error("a program is better for so many inputs of one block")
+		t.Error("plain Go is used for many inputs of one block, want a program")
+	}
+}
+
+// onePart fails the test if another part is read. Its mean and its root are 1.
+type onePart struct {
+	*testing.T
+	part int
+}
+
+func (o onePart) Moments(part int, _, root []float32) float32 {
+	if part != o.part {
+		o.Errorf("part %d has the weight 0, and was read", part)
+	}
+	for i := range root {
+		root[i] = 1
+	}
+	return 1
+}
+
+// With Line, a regression that the data have ruled out is not read, and nothing of it is in the functions.
+func TestRuledOutPartIsNotRead(t *testing.T) {
+	b := BayesianLinear{Features: 4, Blocks: 2, Waves: 5, Length: 1, Line: true}
+	for part, of := range b.spans() {
+		p := HostParams{Share: float32(part), Blocks: []HostBlock{onePart{t, part}},
+			Fixed: map[string][]float32{"scale": {2}}}
+		root := slices.Repeat([]float32{7}, b.deviations()) // what was there before
+		if mean := b.hostMoments(p, p.Blocks[0], make([]float32, b.whole()), root); mean != 1 {
+			t.Errorf("part %d: the mean is %g, want 1", part, mean)
+		}
+		for i, v := range root {
+			if own := of.From <= i && i < of.To; own && v != 1 || !own && v != 0 {
+				t.Errorf("part %d: number %d of the root is %g, want 1 in %d to %d and 0 elsewhere",
+					part, i, v, of.From, of.To-1)
+			}
+		}
 	}
 }
 

@@ -24,11 +24,11 @@ import (
 // of both parts. heap is the agent's part of Go's memory in bytes, and resident the memory of the process.
 func BenchmarkRound(b *testing.B) {
 	for _, size := range []struct{ d, k int }{{20, 2}, {20, 10}, {18, 4}, {16, 26}, {50, 200}, {784, 10}} {
-		for _, discount := range []float64{1, 0.999, 0.99} {
-			b.Run(fmt.Sprintf("%dx%d/discount=%v", size.d, size.k, discount), func(b *testing.B) {
+		for _, c := range []agent.Config{{}, {Forget: 0.999}, {Forget: 0.99}, {Waves: agent.None}} {
+			name := fmt.Sprintf("%dx%d/forget=%v,waves=%d", size.d, size.k, c.Forget, c.Waves)
+			b.Run(name, func(b *testing.B) {
 				before := heap()
-				c := agent.Config{Backend: fastest()}
-				c.Learner.Train.Discount = discount
+				c.Backend = fastest()
 				a := must.M1(agent.New(c.Contextual(size.k, size.d)))
 				rounds(b, a, size.d, size.k)
 				b.ReportMetric((heap()-before)*(1<<20), "heap-B")

@@ -126,7 +126,7 @@ func TestMLP(t *testing.T) {
 func TestMLPValidate(t *testing.T) {
 	for _, b := range []MLP{{}, {Layers: []int{3}}, {Layers: []int{3, 0, 1}}, {Layers: []int{3, 1}, Activation: -1}} {
 		if b.Validate() == nil {
-			t.Errorf("%v passes", b)
+			t.Errorf("invalid %v is accepted", b)
 		}
 	}
 }

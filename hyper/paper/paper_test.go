@@ -34,7 +34,7 @@ func tiny(t *testing.T, x lab.Experiment, agents []string, size lab.Size, more .
 	}
 	spec, err := x.Spec(agents, sets, size, 1)
 	if err != nil {
-		t.Fatalf("%s: %v", x.Name, err)
+		t.Fatalf("%s: got error %v, want none", x.Name, err)
 	}
 	return spec
 }
@@ -66,7 +66,8 @@ func TestEveryAgentRuns(t *testing.T) {
 			agents[e.Agent] = true
 		}
 		if len(agents) != len(x.Order) || len(x.Order) != len(x.Agents) {
-			t.Errorf("%s: entries of %d agents, %d agents, %d in order", name, len(agents), len(x.Agents), len(x.Order))
+			t.Errorf("%s: got entries of %d agents, %d agents, %d in the order, want equal numbers",
+				name, len(agents), len(x.Agents), len(x.Order))
 		}
 		h, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 64})
 		if err != nil {
@@ -74,7 +75,8 @@ func TestEveryAgentRuns(t *testing.T) {
 		}
 		for _, c := range lab.Curves(h, rows) {
 			if c.Diverged > 0 || c.Runs != 2 || c.Mean[len(c.Mean)-1] <= 0 {
-				t.Errorf("%s, %s: %d runs, %d diverged, regret %v", name, c.Agent, c.Runs, c.Diverged, c.Mean)
+				t.Errorf("%s, %s: got %d runs, %d diverged, regret %v, want 2 and 0",
+					name, c.Agent, c.Runs, c.Diverged, c.Mean)
 			}
 		}
 	}
@@ -86,12 +88,12 @@ func TestDefaultsAreValid(t *testing.T) {
 		x := paper.Known[name]
 		for _, size := range []lab.Size{x.Quick, x.Full} {
 			if _, err := x.Spec(nil, nil, size, 1); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got error %v, want none", name, err)
 			}
 		}
 		for agent := range x.Agents {
 			if err := setting(t, x, agent).Validate(); err != nil {
-				t.Errorf("%s, %s: %v", name, agent, err)
+				t.Errorf("%s, %s: got error %v, want none", name, agent, err)
 			}
 		}
 	}
@@ -115,12 +117,12 @@ func TestSpecsRoundTrip(t *testing.T) {
 		}
 		back, _, err := lab.ParseSpec(text, paper.Known)
 		if again, _ := json.Marshal(back); err != nil || string(again) != string(text) {
-			t.Errorf("%s: %v\n%s\n%s", name, err, text, again)
+			t.Errorf("%s: got error %v, first and second JSON\n%s\n%s", name, err, text, again)
 		}
 		for agent := range x.Agents {
 			for _, k := range lab.Keys(setting(t, x, agent)) {
 				if k.Help == "" || k.Kind == "" {
-					t.Errorf("%s, %s: key %q has kind %q and help %q", name, agent, k.Name, k.Kind, k.Help)
+					t.Errorf("%s, %s: key %q has kind %q and help %q, want both", name, agent, k.Name, k.Kind, k.Help)
 				}
 			}
 		}
@@ -166,7 +168,7 @@ func TestClaimsJudge(t *testing.T) {
 			for factor, want := range map[float64]lab.Verdict{1e-3: lab.Reproduced, 1e3: lab.Refuted, 1: lab.Reproduced} {
 				f, err := claim.Test(madeUp(x, factor), claim.Quick)
 				if err != nil {
-					t.Fatalf("%s, claim %s: %v", name, claim.Name, err)
+					t.Fatalf("%s, claim %s: got error %v, want none", name, claim.Name, err)
 				}
 				alike := f.Above != nil
 				if alike && factor != 1 {
@@ -179,7 +181,7 @@ func TestClaimsJudge(t *testing.T) {
 		}
 		slices.Sort(names)
 		if len(slices.Compact(names)) != len(x.Claims) || len(names) == 0 {
-			t.Errorf("%s: two claims share a name, or there is none", name)
+			t.Errorf("%s: two claims have the same name, or there are no claims", name)
 		}
 	}
 }
@@ -225,6 +227,6 @@ func TestPoliciesInALoop(t *testing.T) {
 		}
 	}
 	if !slices.Equal(regrets[0], regrets[1]) || len(regrets[0]) != len(lab.Names(lab.Policies)) {
-		t.Errorf("thousandths of regret by policy: go %v, xla:cpu %v", regrets[0], regrets[1])
+		t.Errorf("regret by policy, in thousandths: got %v on go and %v on xla:cpu", regrets[0], regrets[1])
 	}
 }

@@ -157,7 +157,7 @@ func compiled(t testing.TB, name string, fn func(in []*Node) []*Node) func(args 
 		t.Helper()
 		out, err := exec.Call(args...)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("backend %s: got error %v, want none", name, err)
 		}
 		arrays := make([]array, len(out))
 		for i, o := range out {

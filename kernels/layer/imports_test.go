@@ -41,11 +41,11 @@ sed -i 's/^package main$/package main; import "example.com\/far\/v2"/' "$2"
 	} {
 		said, text := run(c.body)
 		if said != c.said || !strings.Contains(text, `"example.com/far/v2"`) {
-			t.Errorf("%q: said %q\n%s", c.body, said, text)
+			t.Errorf("%q: the build said %q, source\n%s", c.body, said, text)
 		}
 	}
 	must.M(os.WriteFile(file, []byte("package main\n\nfunc {"), 0o600))
 	if out, err := exec.Command(program, ImportVerb, dir, "-w", file).CombinedOutput(); err != nil {
-		t.Errorf("a program that does not parse: %v, %s", err, out)
+		t.Errorf("program that does not parse: got error %v, %s", err, out)
 	}
 }

@@ -62,7 +62,7 @@ func TestCoverage(t *testing.T) {
 					t.Errorf("coverage is %.3f, want 0.93 to 0.97", share)
 				}
 				if math.Abs(bias) > 4*deviation/math.Sqrt(1000)+0.01*deviation {
-					t.Errorf("the mean of 1,000 values is off by %v, and their deviation is %v", bias, deviation)
+					t.Errorf("the mean of 1,000 values has an error of %v, and their deviation is %v", bias, deviation)
 				}
 			})
 		}

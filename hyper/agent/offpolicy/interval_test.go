@@ -39,7 +39,7 @@ func TestHallIsStudents(t *testing.T) {
 		t.Errorf("[%v, %v], want %v and %v about it", lower, upper, mean, half)
 	}
 	if want := stat.Skew(rewards, nil); math.Abs(must.M1(newEvidence(samples, IPS{})).skewness*10-want) > 0.05 {
-		t.Errorf("skewness of the mean is not that of rewards, %v, over 10", want)
+		t.Errorf("the skewness of the mean differs from a tenth of the rewards' skewness %v", want)
 	}
 }
 
@@ -82,6 +82,6 @@ func TestMoments(t *testing.T) {
 	}
 	fair := moments{second: 1, fourth: 3} // normal
 	if fair.freedom(100) != 99 || (moments{}).freedom(100) != 0 {
-		t.Errorf("freedom of 100 normal numbers is %v", fair.freedom(100))
+		t.Errorf("freedom of 100 normal numbers: got %v, want 99", fair.freedom(100))
 	}
 }

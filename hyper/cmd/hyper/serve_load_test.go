@@ -124,7 +124,7 @@ func TestServeLoad(t *testing.T) {
 		t.Logf("%2.0f min: %d decisions, p50 %.2f ms, p99 %.2f ms, %.0f MiB", time.Since(begun).Minutes(), n, p50, p99,
 			memory[len(memory)-1])
 		if p99 > 20 {
-			t.Errorf("the 99th percentile of a minute is %.1f ms", p99)
+			t.Errorf("the 99th percentile of a minute is %.1f ms, which is too long", p99)
 		}
 	}
 	close(due)

@@ -19,28 +19,28 @@ func TestBounded(t *testing.T) {
 		packed := codec.Encode(nil, text)
 		for _, room := range []int{len(text), len(text) + 10} {
 			if got, err := compress.Decode(codec, make([]byte, room), packed); err != nil || !bytes.Equal(got, text) {
-				t.Errorf("%s, room for %d: %d bytes, error %v", name, room, len(got), err)
+				t.Errorf("%s, room for %d: decoded %d bytes, error %v, want the text", name, room, len(got), err)
 			}
 		}
 		if got, err := compress.Decode(codec, nil, packed); err != nil || !bytes.Equal(got, text) {
-			t.Errorf("%s: %d bytes, error %v", name, len(got), err)
+			t.Errorf("%s: decoded %d bytes, error %v, want the encoded text", name, len(got), err)
 		}
 		allocated := testing.AllocsPerRun(1, func() {
 			if _, err := compress.Decode(codec, make([]byte, 100), packed); !errors.Is(err, errRoom) {
-				t.Errorf("%s: error %v", name, err)
+				t.Errorf("%s without room: got error %v, want errRoom", name, err)
 			}
 		})
 		if allocated > 100 {
-			t.Errorf("%s: %v allocations", name, allocated)
+			t.Errorf("%s: got %v allocations, want at most 100", name, allocated)
 		}
 		if _, err := compress.Decode(codec, make([]byte, 100), []byte("iris")); err == nil {
-			t.Errorf("%s decodes what is none", name)
+			t.Errorf("%s: text that is not encoded: got no error", name)
 		}
 		if empty, err := compress.Decode(codec, make([]byte, 0), codec.Encode(nil, nil)); err != nil || len(empty) > 0 {
-			t.Errorf("%s: nothing is %d bytes, error %v", name, len(empty), err)
+			t.Errorf("%s: empty text: decoded %d bytes, error %v", name, len(empty), err)
 		}
 		if _, ok := codec.(compress.StreamingCodec); !ok {
-			t.Errorf("%s cannot stream", name)
+			t.Errorf("%s does not support streams", name)
 		}
 	}
 }

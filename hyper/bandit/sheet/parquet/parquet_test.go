@@ -29,11 +29,11 @@ func TestFilesOfOthers(t *testing.T) {
 	for _, name := range []string{"pyarrow", "groups", "plain", "required", "polars", "duckdb"} {
 		s, err := sheet.Read(filepath.Join("testdata", name+".parquet"))
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want none", name, err)
 			continue
 		}
 		if got := fmt.Sprint(append([][]string{s.Header}, s.Rows...)); got != flowers {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: got cells %s", name, got)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestLargest(t *testing.T) {
 	n := sheet.MostCells
 	s, err := read(parquetOf(t, numbers[:n], kinds[:n], parquet.WithCompression(compress.Codecs.Snappy)))
 	if err != nil || len(s.Rows) != n {
-		t.Fatalf("%d rows, error %v", len(s.Rows), err)
+		t.Fatalf("got %d rows, error %v, want the largest number of rows", len(s.Rows), err)
 	}
 	for i := range n {
 		if s.Rows[i][0] != fmt.Sprint(numbers[i]) && s.Rows[i][0] != fmt.Sprintf("%g", numbers[i]) ||
@@ -149,11 +149,11 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		if len(s.Header) < 2 || len(s.Rows) < 2 || len(s.Rows)*(len(s.Header)-1) > sheet.MostCells {
-			t.Errorf("%d rows of %d", len(s.Rows), len(s.Header))
+			t.Errorf("got %d rows of %d columns, want a valid table", len(s.Rows), len(s.Header))
 		}
 		for _, row := range s.Rows {
 			if len(row) != len(s.Header) {
-				t.Errorf("a row has %d cells of %d", len(row), len(s.Header))
+				t.Errorf("a row has %d cells, want %d", len(row), len(s.Header))
 			}
 		}
 	})
