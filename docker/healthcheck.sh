@@ -1,5 +1,5 @@
 #!/bin/sh
-# Healthy is a container whose JupyterLab answers, or that was started to do something else.
+# Succeeds if the container's JupyterLab answers, or if the container was started for something else.
 tr '\0' ' ' </proc/1/cmdline | grep -q '/bin/entrypoint lab ' || exit 0
 exec python3 -c '
 import sys, urllib.request as request

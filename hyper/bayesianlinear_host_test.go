@@ -35,7 +35,7 @@ func TestHostValuesOfBlocks(t *testing.T) {
 	x := [][]float32{{3, 1}, {0, 1}, {3, -2}, {39, 1}, {3, 1}}
 	values := make([]float32, draws*len(x))
 	if !b.OnHost(p)(rng.NewHost(4), draws, x, values) {
-		t.Fatal("it needs a program")
+		t.Fatal("OnHost refuses the belief")
 	}
 	mean := func(f func(own []float32) float64) (sum float64) {
 		for k := range draws {
@@ -70,7 +70,7 @@ func TestHostValuesOfBlocks(t *testing.T) {
 		many[i] = []float32{7, 1}
 	}
 	if b.OnHost(p)(rng.NewHost(4), 1, many, make([]float32, len(many))) {
-		t.Error("a program is better for so many inputs of one block")
+		t.Error("plain Go is used for many inputs of one block, want a program")
 	}
 }
 
@@ -102,7 +102,8 @@ func TestRuledOutPartIsNotRead(t *testing.T) {
 		}
 		for i, v := range root {
 			if own := of.From <= i && i < of.To; own && v != 1 || !own && v != 0 {
-				t.Errorf("part %d: number %d of the root is %g, want 1 in %d to %d and 0 elsewhere", part, i, v, of.From, of.To-1)
+				t.Errorf("part %d: number %d of the root is %g, want 1 in %d to %d and 0 elsewhere",
+					part, i, v, of.From, of.To-1)
 			}
 		}
 	}

@@ -72,7 +72,7 @@ func TestBayesianLinearPredicts(t *testing.T) {
 				for i := range 4 {
 					at := int(block[run*4+i])
 					if at != i/2 {
-						t.Fatalf("input %d is in block %d", i, at)
+						t.Fatalf("input %d is in block %d, want half of its number", i, at)
 					}
 					sum := 0.0
 					for p := range n {
@@ -250,13 +250,13 @@ func TestBayesianLinearDraws(t *testing.T) {
 						t.Errorf("%s: covariance of %d and %d is %g, want %g +- %g", name, i, j, c, want, e)
 					}
 					if e := 5 * math.Sqrt(covariance[(run*4+i)*4+i]/float64(draws)); math.Abs(m) > e {
-						t.Errorf("%s: mean of %d is off by %g, more than %g", name, i, m, e)
+						t.Errorf("%s: mean %d has an error of %g, want at most %g", name, i, m, e)
 					}
 				}
 			}
 			for k := range draws {
 				if d := math.Abs(value(k, 2) - value(k, 3)); d > 1e-2*(1+math.Abs(value(k, 2))) {
-					t.Fatalf("%s: function %d has values %g apart at one input", name, k, d)
+					t.Fatalf("%s: function %d has values at one input that differ by %g", name, k, d)
 				}
 			}
 		}

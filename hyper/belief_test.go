@@ -239,7 +239,7 @@ func TestCapabilitiesAgreeWithPredict(t *testing.T) {
 			for i, of := range c.what {
 				same(t, what+": "+of, out[2*i], out[2*i+1], single)
 				if slices.Max(out[2*i+1]) == slices.Min(out[2*i+1]) {
-					t.Errorf("%s: %s: %v says nothing", what, of, out[2*i+1])
+					t.Errorf("%s: %s: all values are equal: %v", what, of, out[2*i+1])
 				}
 			}
 		}

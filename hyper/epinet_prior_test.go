@@ -81,7 +81,7 @@ func TestEpinetMatchedPrior(t *testing.T) {
 	out = eval(t, backend.Go, func(in []*Node) []*Node {
 		with, without := b.Init(rng.New(in[0]), nil), smallEpinet.Init(rng.New(in[0]), nil)
 		if without.Fixed["matched"] != nil {
-			t.Error("without a scale there is a matched prior")
+			t.Error("a scale of 0 has a matched prior, want none")
 		}
 		return []*Node{with.Nu[0], without.Nu[0], with.Nu[1], without.Nu[1], with.Fixed["prior"], without.Fixed["prior"],
 			with.Fixed["matched"]}
@@ -90,7 +90,7 @@ func TestEpinetMatchedPrior(t *testing.T) {
 		same(t, "beside a matched prior", out[i], out[i+1], 0)
 	}
 	if fmt.Sprint(out[6]) == fmt.Sprint(out[2]) {
-		t.Error("the matched prior is the epinet itself")
+		t.Error("the matched prior has the epinet's own weights")
 	}
 }
 

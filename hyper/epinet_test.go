@@ -140,7 +140,7 @@ func TestEpinetGradient(t *testing.T) {
 		}
 	}
 	if moved < 1 {
-		t.Fatalf("phi moves predictions by %v: the test cannot fail", moved)
+		t.Fatalf("phi changes predictions by %v, too little for this test", moved)
 	}
 	testbackend.Each(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
@@ -178,7 +178,7 @@ func TestEpinetIsAroundTheMean(t *testing.T) {
 	same(t, "neither epinet nor prior", out[0], want, single)
 	same(t, "no epinet", out[1], twice, single)
 	if out[2][0] < 0.1 {
-		t.Errorf("opposite indices differ by %v: there is no prior", out[2])
+		t.Errorf("opposite indices differ by %v, want the prior's deviations", out[2])
 	}
 }
 
@@ -213,7 +213,7 @@ func TestEpinetScale(t *testing.T) {
 	same(t, "nu_0 of the network", out[8], out[3], 0)
 	same(t, "nu_0 of the epinet", out[9], out[5], 0)
 	if out[10][0] < 0.1 {
-		t.Errorf("the prior's functions are at most %v", out[10])
+		t.Errorf("the prior's functions have at most the size %v, want more", out[10])
 	}
 }
 
@@ -221,7 +221,7 @@ func TestEpinetScale(t *testing.T) {
 func TestEpinetForInputs(t *testing.T) {
 	b := NewEpinet(2).ForInputs(7).(Epinet)
 	if b.Inputs() != 7 || b.Validate() != nil || b.Index() != (index.Gaussian{N: 8}) {
-		t.Errorf("%+v: %v", b, b.Validate())
+		t.Errorf("got epinet %+v with fault %v, want 7 inputs and an index of 8 numbers", b, b.Validate())
 	}
 	// mu is 7-50-50-1. g has 8 + 7 + 50 inputs, and is 65-15-15-8.
 	if want := 8*50 + 51*50 + 51 + 66*15 + 16*15 + 16*8; b.NumInvolved() != want {
@@ -239,7 +239,7 @@ func TestEpinetValidate(t *testing.T) {
 		t.Error(err)
 	}
 	if err := with(func(b *Epinet) { b.Epi, b.PriorHidden, b.PriorScale = nil, nil, 0 }).Validate(); err != nil {
-		t.Errorf("without hidden layers of the epinet or a prior: %v", err)
+		t.Errorf("no hidden layers of the epinet and no prior: got error %v", err)
 	}
 	for want, b := range map[string]Epinet{
 		"Features must be at least 1, got 0":                 with(func(b *Epinet) { b.Features = 0 }),

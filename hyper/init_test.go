@@ -43,7 +43,7 @@ func TestInitializers(t *testing.T) {
 				m1, m2, m4, largest = m1+v/n, m2+v*v/n, m4+v*v*v*v/n, max(largest, math.Abs(v))
 			}
 			if math.Abs(m1) > 5*math.Sqrt(c.m2/n) {
-				t.Errorf("%s: mean %.5f", name, m1)
+				t.Errorf("%s: got mean %.5f, want 0", name, m1)
 			}
 			if math.Abs(m2-c.m2) > 5*math.Sqrt((c.m4-c.m2*c.m2)/n) {
 				t.Errorf("%s: variance %.6f, want %.6f", name, m2, c.m2)
@@ -52,7 +52,7 @@ func TestInitializers(t *testing.T) {
 				t.Errorf("%s: fourth moment %.3g, want %.3g", name, m4, c.m4)
 			}
 			if largest > c.bound*(1+1e-6) || largest < c.reaches*c.bound {
-				t.Errorf("%s: the largest is %.4f, the bound %.4f", name, largest, c.bound)
+				t.Errorf("%s: the largest number is %.4f, want nearly the bound %.4f", name, largest, c.bound)
 			}
 		})
 	}
@@ -72,7 +72,7 @@ func TestInitConstant(t *testing.T) {
 			same(t, fmt.Sprint(x, ", node ", i), out[i], slices.Repeat([]float64{float64(float32(x))}, 2*size), 0)
 		}
 		if slices.Contains(out[3], x) {
-			t.Errorf("C is %v", out[3])
+			t.Errorf("C is constant: %v", out[3])
 		}
 	}
 }
@@ -87,7 +87,7 @@ func TestInitOneHot(t *testing.T) {
 	for particle := range slices.Chunk(out[0], 4) {
 		i := slices.Index(particle, 1)
 		if i < 0 || particle[0]+particle[1]+particle[2]+particle[3] != 1 {
-			t.Fatalf("a particle is %v", particle)
+			t.Fatalf("a particle is %v, want a one-hot vector", particle)
 		}
 		counts[i]++
 	}
@@ -115,7 +115,7 @@ func TestInitialParametersHaveTheRightFans(t *testing.T) {
 		same(t, fmt.Sprint("node ", i), out[i], make([]float64, len(out[i])), 0)
 	}
 	if slices.Equal(out[1][:600], out[1][600:]) {
-		t.Error("two runs drew the same C")
+		t.Error("two runs have the same C")
 	}
 }
 
@@ -142,7 +142,7 @@ func TestPriorRows(t *testing.T) {
 			want := math.Pow(scale*sd[i], 2)
 			same(t, "|row|^2 on the sphere", []float64{norms[0], norms[2], norms[3]}, []float64{want, want, 1}, 1e-5)
 			if ratio := norms[1] / width / want; math.Abs(ratio-1) > 5*math.Sqrt(2.0/width) {
-				t.Errorf("Gaussian rows: mean square %.3f of what it should be", ratio)
+				t.Errorf("Gaussian rows: the mean square is %.3f times the right one", ratio)
 			}
 		}
 	}

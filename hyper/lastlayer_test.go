@@ -132,7 +132,7 @@ func TestLastLayerIsLinear(t *testing.T) {
 	}, headeds()["last layer"].args()...)
 	same(t, "predictions", out[0], out[1], single)
 	if b.NumInvolved() != n+4*2 {
-		t.Errorf("%d parameters are trained", b.NumInvolved())
+		t.Errorf("got %d trained parameters, want mu and the last layer", b.NumInvolved())
 	}
 }
 

@@ -85,11 +85,11 @@ func TestLayoutsAgreeWithDenseMatrices(t *testing.T) {
 func TestLayoutValidate(t *testing.T) {
 	for _, l := range []Layout{{}, {[]int{1, 0}, 2}, {[]int{1}, 0}, {nil, 3}} {
 		if l.Validate() == nil {
-			t.Errorf("%v passes", l)
+			t.Errorf("invalid layout %v is accepted", l)
 		}
 	}
 	if Dense(2, 2).Equal(PerParameter(2, 2)) || Dense(2, 2).Equal(Dense(2, 3)) || !Dense(1, 2).Equal(PerParameter(1, 2)) {
-		t.Error("Equal is wrong")
+		t.Error("Equal gives a wrong answer")
 	}
 }
 

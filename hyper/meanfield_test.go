@@ -70,7 +70,7 @@ func TestMeanFieldInit(t *testing.T) {
 		}
 	}
 	if h := (MeanField{Params: 7}); h.NumTheta() != 7 || h.NumInvolved() != 14 {
-		t.Errorf("%d parameters, %d involved", h.NumTheta(), h.NumInvolved())
+		t.Errorf("got %d parameters of theta and %d involved, want 7 and 14", h.NumTheta(), h.NumInvolved())
 	}
 }
 
@@ -103,7 +103,7 @@ func TestDropoutMasksUnits(t *testing.T) {
 	}
 	same(t, "predictions", got, want, single)
 	if !slices.Contains(masks, 0) || slices.Equal(masks[:8], masks[8:16]) {
-		t.Errorf("masks %v", masks)
+		t.Errorf("got masks %v, want different masks, with zeros", masks)
 	}
 }
 
@@ -143,7 +143,8 @@ func TestDropoutValidate(t *testing.T) {
 		}
 	}
 	if h := (Dropout{Net: hidden, Keep: 1}); h.Validate() != nil || h.Index().Dim() != 3 || h.NumInvolved() != 13 {
-		t.Errorf("%v, masks of %d, %d parameters", h.Validate(), h.Index().Dim(), h.NumInvolved())
+		t.Errorf("got error %v, masks of %d units, %d parameters, want none, 3 and 13",
+			h.Validate(), h.Index().Dim(), h.NumInvolved())
 	}
 }
 
@@ -168,7 +169,7 @@ func TestInitLayers(t *testing.T) {
 		}
 		if c.limit == 0 {
 			if largest != 0 {
-				t.Errorf("a bias starts at %g", largest)
+				t.Errorf("a bias starts at %g, want 0", largest)
 			}
 			continue
 		}
@@ -176,7 +177,8 @@ func TestInitLayers(t *testing.T) {
 		// so that a few of them are equal.
 		if relative := square / count / (c.limit * c.limit / 3); math.Abs(relative-1) > 5*math.Sqrt(0.8/count) ||
 			largest > c.limit*(1+1e-6) || largest < 0.99*c.limit || len(seen) < int(0.99*count) {
-			t.Errorf("weights %d to %d: mean square %.3f of what it should be, largest %.4f of %.4f, %d different of %v", c.from,
+			t.Errorf("weights %d to %d: the mean square is %.3f times the right one, the largest is %.4f of %.4f, "+
+				"%d of %v differ", c.from,
 				c.to, relative, largest, c.limit, len(seen), count)
 		}
 	}
@@ -212,7 +214,7 @@ func TestPriorInTheParameters(t *testing.T) {
 	same(t, "predictions", out[5], out[6], single)
 	for _, db := range out[3] { // a row has one number on the unit sphere, 1 or -1, times 0.5
 		if math.Abs(math.Abs(db)-0.5) > 1e-6 {
-			t.Errorf("D B has the entry %g", db)
+			t.Errorf("an entry of D B is %g, want 0.5 or -0.5", db)
 		}
 	}
 }

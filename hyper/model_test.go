@@ -98,7 +98,7 @@ func TestPredictions(t *testing.T) {
 		out := eval(t, name, func(in []*Node) (out []*Node) {
 			for what, m := range modelsFor(name) {
 				if err := m.Validate(); err != nil {
-					t.Errorf("%s: %v", what, err)
+					t.Errorf("%s: got error %v, want none", what, err)
 				}
 				names = append(names, what)
 				s := rng.New(in[0]).Named(what)
@@ -163,7 +163,7 @@ func TestAdditivePrior(t *testing.T) {
 			same(t, what+": sum", out[4*i], out[4*i+1], single)
 			same(t, what+": gradient of the prior", out[4*i+2], make([]float64, len(out[4*i+2])), 0)
 			if out[4*i+3][0] == 0 {
-				t.Errorf("%s: no gradient of the trained part either", what)
+				t.Errorf("%s: the trained part has no gradient", what)
 			}
 		}
 	})
@@ -188,7 +188,7 @@ func TestSampleHasTheLawOfPredict(t *testing.T) {
 				x = nil // all arms
 			}
 			if m.Capabilities().Marginals == nil {
-				t.Errorf("%s: no marginals", what)
+				t.Errorf("%s: got no marginals", what)
 			}
 			return []*Node{Sample(m, p, s.Named("sample"), n, x), m.Predict(p, m.Index().Sample(s.Named("z"), n), x)}
 		}, []uint64{8, 9})
@@ -240,7 +240,7 @@ func TestMarginalIsOnlyForIndependentGaussians(t *testing.T) {
 	for i, m := range []Model{sphere, densePrior, diagonalNet, models["line, dense"], models["arms, ensemble"],
 		models["MLP, network"]} {
 		if m.Capabilities().Marginals != nil {
-			t.Errorf("model %d has marginals", i)
+			t.Errorf("model %d has marginals, want none", i)
 		}
 	}
 }

@@ -107,16 +107,16 @@ func TestNetworkGPValidate(t *testing.T) {
 	err := fmt.Sprint(NetworkGP{Hidden: []int{2}, PriorScale: math.NaN()}.Validate())
 	for _, part := range []string{"hyper.NetworkGP: ", "Features", "Waves", "Length", "PriorScale"} {
 		if !strings.Contains(err, part) {
-			t.Errorf("%q does not name %s", err, part)
+			t.Errorf("error %q does not contain %s", err, part)
 		}
 	}
 	if err := fmt.Sprint(NetworkGP{Features: 2, Hidden: []int{0}, Waves: 1, Length: 1}.Validate()); !strings.Contains(err,
 		"hyper.NetworkGP: ") {
-		t.Errorf("a layer without units: %s", err)
+		t.Errorf("layer without units: got error %s, want one of hyper.NetworkGP", err)
 	}
 	prior := WithPrior{Belief: smallGP, Prior: BayesianLinear{Features: 2, Waves: 5, Length: 1}}
 	if err := fmt.Sprint(prior.Validate()); !strings.Contains(err, "hyper.Conditioned") {
-		t.Errorf("with a prior beside it: %s", err)
+		t.Errorf("with a prior: got error %s, want one of hyper.Conditioned", err)
 	}
 }
 

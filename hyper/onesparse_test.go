@@ -48,7 +48,7 @@ func TestOneSparseTheta(t *testing.T) {
 				sum += v
 			}
 			if !(math.Abs(sum-1) < 1e-6) || slices.Min(theta) < 0 {
-				t.Errorf("theta %v of sum %v", theta, sum)
+				t.Errorf("got theta %v with sum %v, want 1", theta, sum)
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func TestOneSparseAtTheStart(t *testing.T) {
 	const n, components = 20_000, 8
 	h := OneSparse{N: components, Alpha: 0.01, Beta: 10}
 	if h.NumTheta() != components || h.NumInvolved() != components || h.Index() != (index.Gaussian{N: components}) {
-		t.Errorf("%d parameters, %d involved, index %v", h.NumTheta(), h.NumInvolved(), h.Index())
+		t.Errorf("got %d parameters of theta, %d involved, index %v", h.NumTheta(), h.NumInvolved(), h.Index())
 	}
 	out := eval(t, backend.Go, func(in []*Node) []*Node {
 		s := rng.New(in[0])
@@ -85,7 +85,7 @@ func TestOneSparseAtTheStart(t *testing.T) {
 			t.Errorf("component %d has mean %.4f +- %.4f, want 1/%d", m, mean, se, components)
 		}
 		if square < 0.5/components { // nearly one-hot: 1/N for one-hot functions, 1/N^2 for constant ones
-			t.Errorf("component %d has mean square %.4f", m, square)
+			t.Errorf("component %d has mean square %.4f, want at least 1/(2N)", m, square)
 		}
 	}
 	// The bound is 1e-3 on average. The sum of exponentials is at least exp(10 z^2) for the largest of seven |z|, whose
@@ -95,7 +95,7 @@ func TestOneSparseAtTheStart(t *testing.T) {
 		ruledOut += out[2][i*components+2] / n
 	}
 	if ruledOut > 1e-3 {
-		t.Errorf("a component of nu_m = 0 has mean %.2g", ruledOut)
+		t.Errorf("component with nu_m = 0: got mean %.2g, want at most 1e-3", ruledOut)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestOneSparseValidate(t *testing.T) {
 		}
 	}
 	if err := (Model{Base: base.Linear{Features: 3}, Hyper: OneSparse{3, 0.01, 0}}).Validate(); err == nil || !strings.Contains(err.Error(), "Beta") {
-		t.Errorf("a model of a hypermodel with beta = 0: error %v", err)
+		t.Errorf("model with beta = 0: got error %v", err)
 	}
 }
 

@@ -94,7 +94,8 @@ func TestWithPriorIsTheSum(t *testing.T) {
 		same(t, name+": sum", out[0], out[1], single)
 		same(t, name+": fixed and trained part", out[2], out[0], single)
 		if out[3][0] == 0 || out[4][0] != 0 {
-			t.Errorf("%s: the gradient of the trained part is up to %v, of the prior up to %v", name, out[3], out[4])
+			t.Errorf("%s: the gradient of the trained part has the size %v, the prior's %v, want 0 for the prior",
+				name, out[3], out[4])
 		}
 		for i := range 3 {
 			same(t, fmt.Sprintf("%s: step %d", name, i), out[6+2*i], out[5+2*i], single)
@@ -134,16 +135,16 @@ func TestWithPriorCapabilities(t *testing.T) {
 			want.Additive)
 	}
 	if got.Parametric == nil || got.Linear == nil || got.Affine == nil {
-		t.Errorf("%+v of %+v", got, want)
+		t.Errorf("got capabilities %+v, want those of %+v", got, want)
 	}
 	net := base.MLP{Layers: []int{2, 1}}
 	particles := Model{Base: net, Hyper: Ensemble{Particles: 2, Params: 3}}
 	field := Model{Base: net, Hyper: MeanField{Params: 3}}
 	if c := (WithPrior{particles, particles}).Capabilities(); c.Particles == nil || c.Gradient == nil {
-		t.Errorf("an ensemble has %+v", c)
+		t.Errorf("an ensemble has the capabilities %+v", c)
 	}
 	if c := (WithPrior{field, field}).Capabilities(); c.Variational == nil {
-		t.Errorf("a mean field has %+v", c)
+		t.Errorf("a mean field has the capabilities %+v", c)
 	}
 }
 

@@ -1,7 +1,7 @@
-"""Execute one notebook in its own folder: execute.py KERNEL NOTEBOOK SECONDS.
+"""Executes one notebook in its own folder: execute.py KERNEL NOTEBOOK SECONDS.
 
-Standard output ends with one line of JSON for `kernels run`: {"notebook": the text of the executed notebook,
-"failure": null or {"cell", "source", "error", "output"}}.
+Standard output ends with one line of JSON for `kernels run`: {"notebook": the text of the executed notebook, "failure":
+null or {"cell", "source", "error", "output"}}.
 """
 
 import json
@@ -14,8 +14,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from traitlets.config import Config
 
-RUNTIME = os.environ["JUPYTER_RUNTIME_DIR"]  # For this run alone, and removed whatever happens.
-KEPT_OF_A_NOTEBOOK = {"kernelspec", "language_info", "title", "authors"}  # nbclient writes what the kernel says.
+RUNTIME = os.environ["JUPYTER_RUNTIME_DIR"]  # Only this run uses the folder. `kernels run` removes it.
+KEPT_OF_A_NOTEBOOK = {"kernelspec", "language_info", "title", "authors"}  # nbclient adds the kernel's description.
 VOLATILE_IN_A_CELL = {"execution", "ExecuteTime", "collapsed", "scrolled"}
 
 
@@ -23,19 +23,19 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def static(output):
-    """Leave out a widget, whose program has ended, where something else stands for it."""
+    """Return the output without a widget if it also has another form. The widget's program has ended."""
     if output.output_type == "display_data" and len(output.data) > 1:
         output.data.pop(WIDGET, None)
     return output
 
 
 def shows(output):
-    """Whether there is anything to see in an output; a display that a cell emptied at its end is nothing."""
+    """Return whether an output shows anything. A display that its cell emptied at the end shows nothing."""
     return output.output_type != "display_data" or any(output.data.values())
 
 
 def normalise(notebook, kernel):
-    """Drop what differs from machine to machine and run to run, so that a new run makes a small diff."""
+    """Remove what differs between machines and runs, so that a new run makes a small diff."""
     metadata = {k: v for k, v in notebook.metadata.items() if k in KEPT_OF_A_NOTEBOOK}
     metadata["kernelspec"] = {"display_name": "Go (hypermodels)", "language": "go", "name": kernel}
     notebook.metadata = nbformat.from_dict(metadata)
@@ -51,13 +51,13 @@ def normalise(notebook, kernel):
 
 
 def failure(index, cell, error):
-    """What to tell of the cell that failed: its source and everything it printed to standard error."""
+    """Describe the cell that failed: its number, source, error, and all it printed to standard error."""
     printed = [o for o in cell.get("outputs", []) if o.output_type == "stream" and o.name == "stderr"]
     return {"cell": index + 1, "source": cell.source, "error": error, "output": "".join(o.text for o in printed)}
 
 
 def execute(kernel, path, seconds):
-    """Return the notebook with its outputs, and the failure or None."""
+    """Return the notebook with its outputs, and the failure or None. A cell may take the given seconds."""
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":

@@ -48,7 +48,7 @@ func eventually(t *testing.T, limit time.Duration, what string, ok func() bool) 
 	t.Helper()
 	for deadline := time.Now().Add(limit); !ok(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited %v for %s", limit, what)
+			t.Fatalf("waited %v in vain for %s", limit, what)
 		}
 	}
 }

@@ -59,15 +59,15 @@ func TestProgramIsKept(t *testing.T) {
 	}
 	made := modified(first)
 	if again := says("one"); again != first || !modified(again).Equal(made) {
-		t.Error("with the same sources the program was made anew")
+		t.Error("the program was compiled again from the same sources")
 	}
 	write(t, source, "package b\nconst Text = `two`\n")
 	if second := says("two"); second == first {
-		t.Error("another source, and the same program")
+		t.Error("other sources give the same program")
 	}
 	write(t, source, "package b\nconst Text = `one`\n")
 	if again := says("one"); again != first || !modified(again).Equal(made) {
-		t.Error("a program of sources that came back was made anew")
+		t.Error("the program was compiled again after its earlier sources came back")
 	}
 
 	for _, text := range []string{"three", "four"} {
@@ -82,17 +82,17 @@ func TestProgramIsKept(t *testing.T) {
 	whole := s
 	s = store(source) // no folder can be made here
 	if program := says("four"); filepath.Dir(program) != os.TempDir() {
-		t.Errorf("with a store that is only read the program is %s", program)
+		t.Errorf("read-only store: got the program %s", program)
 	}
 	s = whole
 
 	write(t, source, "package b\nconst Text = 1 + \n")
 	if program, err := s.program(t.Context(), g, filepath.Join(dir, "a"), "example.org/a/say"); err == nil {
-		t.Errorf("sources with a fault became %s", program)
+		t.Errorf("sources that do not compile: got the program %s", program)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.program(ctx, g, filepath.Join(dir, "a"), "example.org/a/say"); err == nil {
-		t.Error("no error after an interrupt")
+		t.Error("after an interrupt: got no error")
 	}
 }

@@ -47,7 +47,7 @@ func TestUninstallRemovesWhatInstallWrote(t *testing.T) {
 	var s kernelSpec
 	if err := json.Unmarshal(text, &s); err != nil || len(s.Argv) != 3 || !filepath.IsAbs(s.Argv[1]) ||
 		s.Interrupt != "message" {
-		t.Errorf("kernel.json: %s (%v)", text, err)
+		t.Errorf("kernel.json: got %s (%v), want an absolute path and interrupts by message", text, err)
 	}
 	if _, err := os.Stat(s.Argv[1]); err != nil {
 		t.Error(err)
@@ -61,7 +61,7 @@ func TestUninstallRemovesWhatInstallWrote(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := below(t, prefix); !slices.Equal(before, after) {
-		t.Errorf("left: %v, before %v", after, before)
+		t.Errorf("files left: %v, before %v, want no difference", after, before)
 	}
 }
 
@@ -85,16 +85,16 @@ func TestUninstallKeepsWhatOthersWrote(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Join(below(t, dir), " "); got != ". kernel.json mine.txt" {
-		t.Errorf("left: %s", got)
+		t.Errorf("files left: got %s", got)
 	}
 	if _, err := readManifest(data); !errors.Is(err, errNotInstalled) {
-		t.Errorf("a second uninstall: %v", err)
+		t.Errorf("second uninstall: got error %v, want errNotInstalled", err)
 	}
 	if err := k.installKernels(t.Context(), data); err == nil {
-		t.Error("install has replaced a file that is not its own")
+		t.Error("install has replaced a file that it did not write")
 	}
 	if got := strings.Join(below(t, dir), " "); got != ". kernel.json mine.txt" {
-		t.Errorf("left after a failed install: %s", got)
+		t.Errorf("files left after a failed install: %s", got)
 	}
 }
 
@@ -105,12 +105,12 @@ func TestKernelsForCUDA(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `"HYPER_BACKEND": "xla:cuda"`) {
-		t.Errorf("%s (%v)", text, err)
+		t.Errorf("kernel.json for CUDA: got %s (%v), want HYPER_BACKEND", text, err)
 	}
 	if err := k.offerCUDA([]string{kernelName}, goTool{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(file); err == nil {
-		t.Error("offered where CUDA does not load")
+		t.Error("the CUDA kernel is offered although CUDA does not load")
 	}
 }

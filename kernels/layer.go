@@ -46,7 +46,7 @@ func wrapperCommands() []*cobra.Command {
 	var list []*cobra.Command
 	for verb, run := range map[string]func([]string) int{
 		layer.CellVerb: layer.RunCell, layer.ShellVerb: layer.RunShell, layer.ScriptVerb: layer.RunScript,
-		layer.BuildVerb: layer.RunBuild, layer.ToolVerb: layer.RunTool, layer.ImportVerb: layer.RunImports,
+		layer.BuildVerb: layer.RunBuild, layer.ImportVerb: layer.RunImports,
 	} {
 		list = append(list, &cobra.Command{
 			Use:                verb,

@@ -29,7 +29,7 @@ func openPage(t *testing.T) *lspPage {
 	t.Helper()
 	program := testprogram.Build(t)
 	if out, code := result(t, program, "setup"); code != 0 {
-		t.Fatalf("setup: exit status %d\n%s", code, out)
+		t.Fatalf("setup: exit status %d, want 0\n%s", code, out)
 	}
 	ctx := context.WithoutCancel(t.Context()) // The context of the test has ended when the page is closed.
 	cmd := exec.CommandContext(ctx, program, lspVerb, string(testCheckout(t)))
@@ -63,7 +63,7 @@ func openPage(t *testing.T) *lspPage {
 			t.Error(err)
 		}
 		if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
-			t.Errorf("left among temporary files: %v, %v", left, err)
+			t.Errorf("temporary files left: %v, error %v", left, err)
 		}
 	})
 	p.begin()
@@ -96,7 +96,7 @@ func (p *lspPage) await(what string, fits func([]string) bool) (last []string) {
 		select {
 		case last = <-p.faults:
 		case <-limit:
-			p.t.Fatalf("%s: the last that is found is %q", what, last)
+			p.t.Fatalf("%s: got the last diagnostics %q", what, last)
 		}
 	}
 	for {

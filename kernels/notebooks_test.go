@@ -39,7 +39,7 @@ func TestNotebook(t *testing.T) {
 	out, code := result(t, run, "run", "--quick", testCheckout(t).path("notebooks", "00-start-here.ipynb"))
 	t.Log(out)
 	if code != 0 {
-		t.Errorf("exit status %d", code)
+		t.Errorf("exit status %d, want 0", code)
 	}
 }
 
@@ -59,10 +59,10 @@ func TestFirstCell(t *testing.T) {
 	before, _ := os.ReadFile(path)
 	folder := filepath.Join(t.TempDir(), "executed")
 	if out, code := result(t, run, "run", "--full", "--out", folder, path); code != 0 {
-		t.Fatalf("exit status %d\n%s", code, out)
+		t.Fatalf("exit status %d, want 0\n%s", code, out)
 	}
 	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
-		t.Error("the notebook itself was changed")
+		t.Error("the run changed the notebook itself")
 	}
 	executed, err := os.ReadFile(filepath.Join(folder, "first.ipynb"))
 	if err != nil {
@@ -70,11 +70,11 @@ func TestFirstCell(t *testing.T) {
 	}
 	for _, want := range []string{"[3]float32{1, 4, 9}", "image/png", `"full\n"`, `| agent |`, "Dir is missing"} {
 		if !strings.Contains(string(executed), want) {
-			t.Errorf("%q is not among the outputs", want)
+			t.Errorf("the outputs do not have %q", want)
 		}
 	}
 	if text := string(executed); strings.Contains(strings.Split(text, "notebook.NewLive()")[1], "text/html") {
-		t.Error("a live display that was closed is among the outputs")
+		t.Error("the outputs have a live display that was closed")
 	}
 }
 
@@ -90,7 +90,7 @@ func TestFailingCells(t *testing.T) {
 		before, _ := os.ReadFile(path)
 		out, code := result(t, run, "run", "--inplace", path)
 		if code != 1 || !strings.Contains(out, c.want) || !strings.Contains(out, "cell 2:") {
-			t.Errorf("%s: exit status %d, output\n%s", c.name, code, out)
+			t.Errorf("%s: exit status %d, want 1 and cell 2: output\n%s", c.name, code, out)
 		}
 		if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 			t.Errorf("%s: --inplace changed a notebook that failed", c.name)
@@ -147,7 +147,7 @@ func checkWidth(t *testing.T, where, text string) {
 		whole := formula || strings.Contains(line, "$$") || strings.HasPrefix(strings.TrimLeft(line, " "), "|") ||
 			strings.HasPrefix(line, "#")
 		if n := utf8.RuneCountInString(line); n > 120 && !whole {
-			t.Errorf("%s: %d columns: %s", where, n, line)
+			t.Errorf("%s: line of %d columns, want at most 120: %s", where, n, line)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func allNotebooks(t *testing.T) map[string][]byte {
 	repo := testCheckout(t)
 	paths, err := filepath.Glob(repo.path("notebooks", "*.ipynb"))
 	if err != nil || len(paths) == 0 {
-		t.Fatal("no notebooks", err)
+		t.Fatalf("the checkout has no notebooks: %v", err)
 	}
 	all := map[string][]byte{}
 	for _, path := range append(paths, repo.path("kernels", "project", "explore.ipynb.tmpl")) {
@@ -191,7 +191,7 @@ func TestNotebooksAreAsLabSavesThem(t *testing.T) {
 		in.UseNumber()
 		var whole any
 		if err := in.Decode(&whole); err != nil {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("cannot read %s: %v", path, err)
 			continue
 		}
 		var saved bytes.Buffer
@@ -244,7 +244,7 @@ func TestLanguageVersion(t *testing.T) {
 	}
 	version := layer.LanguageInfo()["version"]
 	if !regexp.MustCompile(`\ngo ` + regexp.QuoteMeta(version) + `[.\n]`).Match(text) {
-		t.Errorf("the kernel tells Go %s, and go.mod another one", version)
+		t.Errorf("the kernel reports Go %s, and go.mod has another version", version)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestNotebookLinks(t *testing.T) {
 			}
 			for _, found := range links.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) {
 				if err := checkLink(filepath.Dir(path), strings.Join(found[1:], "")); err != nil {
-					t.Errorf("%s, cell %d: %v", path, i+1, err)
+					t.Errorf("%s, cell %d: wrong link: %v", path, i+1, err)
 				}
 			}
 		}
@@ -277,7 +277,7 @@ func TestNotebookLinks(t *testing.T) {
 	for link, ok := range map[string]bool{"../README.md": false, "results/../../README.md": false, "missing.md": false,
 		"/results": false, "results/README.md#the-table": true, "https://go.dev": true, "#top": true} {
 		if err := checkLink(testCheckout(t).path("notebooks"), link); (err == nil) != ok {
-			t.Errorf("%s: %v", link, err)
+			t.Errorf("link %s: got error %v", link, err)
 		}
 	}
 }
@@ -302,7 +302,7 @@ func checkLink(folder, link string) error {
 		return err
 	}
 	if !filepath.IsLocal(to.Path) {
-		return fmt.Errorf("%s leads out of the folder of notebooks", link)
+		return fmt.Errorf("link %s leads out of the folder of notebooks", link)
 	}
 	_, err = os.Stat(filepath.Join(folder, to.Path))
 	return err

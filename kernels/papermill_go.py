@@ -1,7 +1,7 @@
-"""papermill, with parameters for notebooks in Go: python papermill_go.py -p NAME VALUE IN.ipynb OUT.ipynb
+"""Runs papermill with parameters for notebooks in Go: python papermill_go.py -p NAME VALUE IN.ipynb OUT.ipynb
 
-papermill 2.7 has translators for other languages, and none for Go; the rest of it works as it is. The injected cell
-declares each parameter anew, which the kernel takes in place of the notebook's own declaration.
+papermill 2.7 has translators for other languages, but none for Go. This file adds one. The injected cell declares each
+parameter again, and the kernel uses this declaration instead of the notebook's.
 """
 
 import json
@@ -16,7 +16,7 @@ DECLARATION = re.compile(r"^(?:var|const)\s+(\w+)(?:\s+([^=\s][^=]*?))?\s*=\s*(.
 
 
 class Go(Translator):
-    """Values as declarations of Go."""
+    """Translates values to Go, and reads declarations of Go."""
 
     @classmethod
     def translate_none(cls, val):
@@ -24,12 +24,12 @@ class Go(Translator):
 
     @classmethod
     def translate_str(cls, val):
-        return json.dumps(val, ensure_ascii=False)  # The escapes of JSON are Go's, too.
+        return json.dumps(val, ensure_ascii=False)  # Go has the same escapes as JSON.
 
     @classmethod
     def translate_float(cls, val):
         if val != val or abs(val) == float("inf"):
-            raise ValueError(f"a parameter is {val}: Go has no literal for it, so give it as text, and parse it")
+            raise ValueError(f"a parameter is {val}, for which Go has no literal: pass it as text and parse it in the notebook")
         return repr(float(val))
 
     @classmethod

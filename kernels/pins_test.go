@@ -23,7 +23,7 @@ func TestRequirementsArePinnedByHash(t *testing.T) {
 	repo := testCheckout(t)
 	files, _ := filepath.Glob(repo.path("kernels", "requirements*.txt"))
 	if len(files) != 5 {
-		t.Fatalf("requirement files: %v", files)
+		t.Fatalf("got requirement files %v, want 5", files)
 	}
 	pinned := regexp.MustCompile(`^[a-z0-9-]+==[0-9][0-9a-z.]*( ; .*)?$`)
 	hashed := regexp.MustCompile(`^--hash=sha256:[0-9a-f]{64}$`)
@@ -37,7 +37,7 @@ func TestRequirementsArePinnedByHash(t *testing.T) {
 			}
 			for _, h := range entry[1:] {
 				if !hashed.MatchString(h) {
-					t.Errorf("%s: %s: %q is no sha256", filepath.Base(file), entry[0], h)
+					t.Errorf("%s: %s: %q is not a sha256", filepath.Base(file), entry[0], h)
 				}
 			}
 		}
@@ -63,7 +63,7 @@ func entries(t *testing.T, file string) [][]string {
 		list = append(list, entry)
 	}
 	if len(list) == 0 {
-		t.Errorf("%s requires nothing", file)
+		t.Errorf("%s requires no package", file)
 	}
 	return list
 }

@@ -53,10 +53,10 @@ func TestFilesOfTheFolderAreNoPartOfPython(t *testing.T) {
 			cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 		}
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%v: %v\n%s", cmd.Args, err, out)
+			t.Errorf("%v failed: %v\n%s", cmd.Args, err, out)
 		}
 	}
 	if names, err := os.ReadFile(ran); err == nil {
-		t.Errorf("these files of the folder ran:\n%s", names)
+		t.Errorf("Python ran these files of the folder:\n%s", names)
 	}
 }

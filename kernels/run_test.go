@@ -74,14 +74,14 @@ func TestRunTakesAllNotebooksInOrder(t *testing.T) {
 	dir := t.TempDir()
 	o := runOptions{timeout: time.Minute, jobs: 1}
 	if _, err := o.notebooks(dir, nil); err == nil {
-		t.Error("no error without a notebook")
+		t.Error("folder without a notebook: got no error")
 	}
 	for _, name := range []string{"02-b.ipynb", "01-a.ipynb", "notes.txt"} {
 		writeNotebook(t, filepath.Join(dir, name))
 	}
 	list, err := o.notebooks(dir, nil)
 	if err != nil || len(list) != 2 || filepath.Base(list[0]) != "01-a.ipynb" {
-		t.Errorf("notebooks: %v, %v", list, err)
+		t.Errorf("got notebooks %v, error %v, want 2", list, err)
 	}
 }
 

@@ -63,7 +63,7 @@ func startBy(t *testing.T, env []string, argv ...string) started {
 	t.Cleanup(cancel)
 	shell, err := zmtp.Dealer(ctx, "ipc://"+filepath.Join(dir, "s-1"), "client")
 	if err != nil {
-		t.Fatalf("%v\n%s", err, log)
+		t.Fatalf("cannot start: %v\n%s", err, log)
 	}
 	iopub := must.M1(zmtp.Subscriber(ctx, "ipc://"+filepath.Join(dir, "s-4")))
 	must.M1(iopub.Receive()) // the welcome message
@@ -78,7 +78,7 @@ func (s started) ask(t *testing.T, kind string, content any) (reply struct{ Stat
 		must.M1(json.Marshal(content))}))
 	m, err := s.shell.Receive()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", kind, err, s.log)
+		t.Fatalf("%s: got no reply: %v\n%s", kind, err, s.log)
 	}
 	must.M(json.Unmarshal(m[5], &reply))
 	return reply
@@ -88,7 +88,7 @@ func (s started) ask(t *testing.T, kind string, content any) (reply struct{ Stat
 func (s started) cell(t *testing.T) (status, value string) {
 	t.Helper()
 	if r := s.ask(t, "kernel_info_request", struct{}{}); r.Status != "ok" {
-		t.Errorf("kernel_info: %+v", r)
+		t.Errorf("kernel_info: got %+v, want ok", r)
 	}
 	r := s.ask(t, "execute_request", map[string]any{"code": "import \"" + modulePath + "/hyper/backend\"\n" +
 		"%%\nfmt.Println(backend.Go, runtime.GOOS)\n!go version"})
@@ -140,7 +140,7 @@ func TestStartsWithTheUsersSettings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if status, value := start(t, env...).cell(t); status != "ok" {
-				t.Errorf("the cell: %s: %s", status, value)
+				t.Errorf("cell: got status %s, want ok: %s", status, value)
 			}
 		})
 	}
@@ -166,7 +166,7 @@ func built(t *testing.T) string {
 	cmd := exec.Command("go", "build", "-o", path, ".")
 	cmd.Dir = testCheckout(t).path("kernels")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("command failed: %v\n%s", err, out)
 	}
 	return path
 }
@@ -196,14 +196,14 @@ func TestTellsWhyItDoesNotStart(t *testing.T) {
 			k := start(t, c.env...)
 			for range 2 {
 				if status, value := k.cell(t); status != "error" || !strings.Contains(value, c.want) {
-					t.Errorf("the cell: %s: %s", status, value)
+					t.Errorf("cell: got status %s, want an error with the reason: %s", status, value)
 				}
 				if said := k.outputs(); !strings.Contains(said, c.want) {
-					t.Errorf("the cell shows %q", said)
+					t.Errorf("the cell shows %q, want the reason", said)
 				}
 			}
 			if r := k.ask(t, "shutdown_request", struct{}{}); r.Status != "ok" {
-				t.Errorf("shutdown: %+v", r)
+				t.Errorf("shutdown: got %+v, want ok", r)
 			}
 		})
 	}
@@ -214,7 +214,7 @@ func TestTellsWhyTheLayerDoesNotStart(t *testing.T) {
 	needsKernel(t)
 	k := startBy(t, nil, "sh", "-c", built(t)+` layer --dir /dev/null/folder --connection "$0" -- gonb`)
 	if status, value := k.cell(t); status != "error" || !strings.Contains(value, "/dev/null") {
-		t.Errorf("the cell: %s: %s", status, value)
+		t.Errorf("cell: got status %s, want an error about /dev/null: %s", status, value)
 	}
 }
 

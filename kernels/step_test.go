@@ -44,7 +44,7 @@ func TestStepOnATerminal(t *testing.T) {
 		line, ended := strings.CutSuffix(text, "\n")
 		lines := strings.Split(line, "\r\x1b[K")
 		if !ended || lines[0] != "" || strings.Contains(line, "\n") {
-			t.Errorf("not one line in place: %q", text)
+			t.Errorf("got %q, want one line in place", text)
 		}
 		lines = lines[1:]
 		last := regexp.MustCompile(`0\.\d s`).ReplaceAllString(lines[len(lines)-1], "0.5 s")
@@ -53,7 +53,7 @@ func TestStepOnATerminal(t *testing.T) {
 		}
 		for _, l := range lines {
 			if len(l) >= c.columns {
-				t.Errorf("%q is wider than %d columns", l, c.columns)
+				t.Errorf("line %q is wider than %d columns", l, c.columns)
 			}
 		}
 	}
@@ -63,18 +63,18 @@ func TestStepOnATerminal(t *testing.T) {
 func TestStepInALog(t *testing.T) {
 	text, err := shown(t, 0, collects, counter{"packages", 4, each("Collecting ")})
 	if err != nil || !regexp.MustCompile(`^installing it\ninstalling it: done in 0\.\d s\n$`).MatchString(text) {
-		t.Errorf("%q, error %v", text, err)
+		t.Errorf("got text %q, error %v, want one line at the beginning and one at the end", text, err)
 	}
 	text, err = shown(t, 0, "echo it is broken; exit 3", counter{})
 	if text != "installing it\n" || err == nil || err.Error() != "installing it: exit status 3\nit is broken" {
-		t.Errorf("a step that fails: %q, error %v", text, err)
+		t.Errorf("failing step: got %q, error %v", text, err)
 	}
 }
 
 func TestCounters(t *testing.T) {
 	pins := "# x==1\naiohttp==3.9.1 \\\n    --hash=sha256:00 \\\n    # via y\nb[extra]==2 ; python_version < \"4\" \\\n"
 	if c := wheels([]byte(pins)); c.total != 2 {
-		t.Errorf("%d packages are pinned in %q", c.total, pins)
+		t.Errorf("got %d packages, want 2 in %q", c.total, pins)
 	}
 	c, done := compiled([]string{"unsafe", "a", "b", "c"}), 0
 	for _, want := range []struct {

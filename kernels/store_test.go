@@ -41,11 +41,11 @@ func TestEnsureBuildsOnceForSetOfPins(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(filepath.Join(s.dir(it), "whole")); err != nil {
-			t.Errorf("pins %q: %v", pins, err)
+			t.Errorf("pins %q: got error %v, want a complete folder", pins, err)
 		}
 	}
 	if built != 2 {
-		t.Errorf("built %d times for two sets of pins", built)
+		t.Errorf("built %d times for two sets of pins, want 2", built)
 	}
 }
 
@@ -58,14 +58,14 @@ func TestFailedBuildIsNotTakenForWhole(t *testing.T) {
 		t.Fatalf("ensure: %v, want %v", err, broken)
 	}
 	if s.has(it) {
-		t.Error("a failed build is there")
+		t.Error("the folder of a failed build exists")
 	}
 	later := testItem("a==1", func(string) error { return fmt.Errorf("no room on the disk: %w", errLater) })
 	if err := s.ensure(t.Context(), later); err != nil || s.has(later) {
-		t.Errorf("a build that is put off: %v, is there: %v", err, s.has(later))
+		t.Errorf("build that was put off: got error %v, folder exists: %v", err, s.has(later))
 	}
 	if err := s.ensure(t.Context(), testItem("a==1", writeWhole)); err != nil || !s.has(it) {
-		t.Errorf("the build after a failed one: %v", err)
+		t.Errorf("build after a failed one: got error %v, want none", err)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestLockRemovesWhatAKilledSetupLeft(t *testing.T) {
 	}
 	lockStore(t, s)
 	if _, err := os.Stat(half); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%s is still there (%v)", half, err)
+		t.Errorf("%s still exists (error %v)", half, err)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestConcurrentSetupsBuildOneAfterTheOther(t *testing.T) {
 	var inside, built atomic.Int32
 	it := testItem("a==1", func(dir string) error {
 		if inside.Add(1) != 1 {
-			t.Error("two builds at once")
+			t.Error("two builds ran at the same time")
 		}
 		time.Sleep(20 * time.Millisecond)
 		inside.Add(-1)
@@ -109,7 +109,7 @@ func TestConcurrentSetupsBuildOneAfterTheOther(t *testing.T) {
 	}
 	wg.Wait()
 	if n := built.Load(); n != 1 {
-		t.Errorf("built %d times", n)
+		t.Errorf("built %d times, want once", n)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestLinkIsRelativeAndReplaced(t *testing.T) {
 		}
 	}
 	if to, _ := os.Readlink(s.path("pjrt", "plugin.so")); filepath.IsAbs(to) {
-		t.Errorf("the link is absolute: %s", to)
+		t.Errorf("the link is absolute, want a relative one: %s", to)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestCleanRemovesOnlyWhatSetupMade(t *testing.T) {
 	}
 	for name, there := range map[string]bool{"venv-1": true, "tools-1": false, "jupyter": true} {
 		if _, err := os.Stat(s.path(name)); (err == nil) != there {
-			t.Errorf("after clean --old: %s: %v", name, err)
+			t.Errorf("after clean --old: %s: got error %v", name, err)
 		}
 	}
 	if err := s.clean(t.Context(), made, nil); err != nil {
@@ -166,10 +166,10 @@ func TestCleanRemovesOnlyWhatSetupMade(t *testing.T) {
 		left = append(left, e.Name())
 	}
 	if got := strings.Join(left, " "); got != lockName+" nvidia pjrt results" {
-		t.Errorf("left: %s", got)
+		t.Errorf("files left: got %s", got)
 	}
 	if _, err := os.Stat(byHand); err != nil {
-		t.Error("a plugin that setup has not made was removed")
+		t.Error("a plugin that setup did not make was removed")
 	}
 }
 
@@ -191,19 +191,19 @@ func TestStoreIsPrivate(t *testing.T) {
 		return info.Mode().Perm()
 	}
 	if mode() != 0o700 {
-		t.Errorf("a new store has mode %o", mode())
+		t.Errorf("new store: got mode %o, want 0700", mode())
 	}
 	if err := os.Chmod(dir, 0o775); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := openStore(); err == nil || !strings.Contains(err.Error(), "HYPERMODELS_HOME") {
-		t.Errorf("a store that a group can write: %v", err)
+		t.Errorf("store that a group can write: got error %v, want one about HYPERMODELS_HOME", err)
 	}
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := openStore(); err != nil {
-		t.Errorf("a store that all can read: %v", err)
+		t.Errorf("store that all can read: got error %v, want none", err)
 	}
 	if os.Geteuid() != 0 {
 		if mode() != 0o700 {
@@ -215,7 +215,7 @@ func TestStoreIsPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := openStore(); err == nil || !strings.Contains(err.Error(), "another user") {
-		t.Errorf("another user's store: %v", err)
+		t.Errorf("store of another user: got error %v, want one that says so", err)
 	}
 }
 
@@ -225,14 +225,14 @@ func TestNoHome(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	if s, err := openStore(); err == nil || !strings.Contains(err.Error(), "set HOME") {
-		t.Errorf("the store is %q, error %v", s, err)
+		t.Errorf("without HOME: got store %q, error %v, want one about HOME", s, err)
 	}
 	if dir := backend.CompileCacheDir(); dir != "" {
-		t.Errorf("the compile cache is %s", dir)
+		t.Errorf("without HOME: got the compile cache %s, want none", dir)
 	}
 	for _, dir := range backend.PluginDirs() {
 		if !filepath.IsAbs(dir) {
-			t.Errorf("plugins are searched for in %s", dir)
+			t.Errorf("plugins are searched for in %s, want an absolute path", dir)
 		}
 	}
 }

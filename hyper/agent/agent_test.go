@@ -73,10 +73,10 @@ func TestRegressionTightensAtTheData(t *testing.T) {
 	must.M(a.Learn(context.Background(), 800))
 	after := spread(must.M1(a.Sample(at, 200)))
 	if !(after[0] < before[0]/2 && after[1] < before[1]/2) {
-		t.Errorf("spread at the data %.2f before and %.2f after training", before, after)
+		t.Errorf("spread at the data: %.2f before and %.2f after training, want a large and a small one", before, after)
 	}
 	if !(after[2] > 2*after[1]) {
-		t.Errorf("spread away from the data, %.2f, is not larger than at them, %.2f", after[2], after[1])
+		t.Errorf("spread away from the data: got %.2f, want more than the %.2f at the data", after[2], after[1])
 	}
 }
 
@@ -139,15 +139,15 @@ func TestLoadGoesOnAsSaved(t *testing.T) {
 			}
 			da, db := must.M1(a.Act(context.Background(), inputs)), must.M1(b.Act(context.Background(), inputs))
 			if !reflect.DeepEqual(da.Nameless(), db.Nameless()) {
-				t.Fatalf("%s: decision %d: %v by the original, %v by the loaded agent", name, i, da, db)
+				t.Fatalf("%s: decision %d: got %v from the original and %v from the loaded agent", name, i, da, db)
 			}
 		}
 		if !reflect.DeepEqual(must.M1(a.Sample(inputs, 3)), must.M1(b.Sample(inputs, 3))) {
-			t.Errorf("%s: samples differ after loading", name)
+			t.Errorf("%s: samples of the loaded agent differ from the saved agent's", name)
 		}
 		c.Learner.Belief, c.Features = armsModel(5, 3), 0
 		if _, err := agent.Load(c, path); err == nil || !strings.Contains(err.Error(), "a different configuration") {
-			t.Errorf("%s: loading with another model: %v", name, err)
+			t.Errorf("%s: Load with another model: got error %v, want one about a different configuration", name, err)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestBadInput(t *testing.T) {
 		"negative": a.Learn(context.Background(), -1),
 	} {
 		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: got error %v", name, err)
+			t.Errorf("%s: got error %v, want one that names the setting", name, err)
 		}
 	}
 	_, err := agent.New(agent.Config{Learner: learner.Learner{

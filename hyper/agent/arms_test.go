@@ -84,21 +84,21 @@ func TestArmsComeAndGo(t *testing.T) {
 				before := a.Parts(n)
 				must.M(a.Save(path))
 				if got := must.M1(a.AddArm(agent.None)); got != n {
-					t.Fatalf("the new arm is %d", got)
+					t.Fatalf("the new arm has number %d, want the next one", got)
 				}
 				must.M1(a.AddArm(0))
 				after := a.Parts(n + 2)
 				if name != "one" && !reflect.DeepEqual(before, after[:n]) { // programs keep another root than plain Go
-					t.Error("other arms' beliefs have changed")
+					t.Error("the beliefs about the other arms have changed")
 				}
 				if prior := must.M1(agent.New(c)).Parts(n)[0]; name != "arms" && !reflect.DeepEqual(prior, after[n]) {
-					t.Error("the new arm has another prior than the first had")
+					t.Error("the prior of the new arm differs from the first arm's prior")
 				}
 				if !reflect.DeepEqual(after[0], after[n+1]) {
-					t.Error("the new arm does not have the belief of the arm that it is like")
+					t.Error("the new arm does not begin with the belief about the arm that it names")
 				}
 				if reflect.DeepEqual(after[n], after[n+1]) {
-					t.Error("the belief of data is the prior")
+					t.Error("the belief after data equals the prior")
 				}
 				late = append(late, lives(a, c, r, 30)...)
 				must.M(a.RemoveArm(0))
@@ -106,7 +106,7 @@ func TestArmsComeAndGo(t *testing.T) {
 				lives(a, c, r, 20)
 				if d := must.M1(a.Decide(t.Context(), among(r, c))); d.Probabilities[0] != 0 || len(d.Probabilities) != n+2 ||
 					d.Prob() <= 0 {
-					t.Errorf("an arm that is not offered: %v", d)
+					t.Errorf("arm that is not offered: got decision %v, want probability 0", d)
 				}
 				if name != "forgets" && !reflect.DeepEqual(kept, a.Parts(n + 2)[0]) {
 					t.Error("the belief of the arm that is not offered has changed")
@@ -114,10 +114,10 @@ func TestArmsComeAndGo(t *testing.T) {
 				list := must.M1(a.DecideList(t.Context(), among(r, c), n+1))
 				if last := list[n]; len(last.Probabilities) != n+2 || last.Prob() != 1 ||
 					slices.ContainsFunc(list, func(d agent.Decision) bool { return d.Action == 0 }) {
-					t.Errorf("a list without an arm that is not offered: %v", list)
+					t.Errorf("list: got %v, want no arm that is not offered", list)
 				}
 				if e := must.M1(a.Explain(t.Context(), among(r, c), 4)); len(e) != n+2 {
-					t.Errorf("%d explanations of %d arms", len(e), n+2)
+					t.Errorf("got %d explanations, want one for each of the %d arms", len(e), n+2)
 				}
 				for _, id := range late {
 					must.M(a.Observe(t.Context(), agent.Feedback{ID: id, Reward: 3}))
@@ -130,7 +130,7 @@ func TestArmsComeAndGo(t *testing.T) {
 				set.Offered = append([]int{n + 1, 0}, slices.DeleteFunc(set.Offered, func(arm int) bool { return arm > n })...)
 				must.M(a.ChangeArms(set))
 				if !reflect.DeepEqual(kept, a.Parts(n + 2)[0]) {
-					t.Error("an arm that comes back has another belief")
+					t.Error("the arm that came back has another belief than before")
 				}
 				lives(a, c, r, 20)
 				a.Close()
@@ -152,14 +152,14 @@ func resumed(t *testing.T, c agent.Config, path string, log *memory, a *agent.Ag
 	for _, b := range []*agent.Agent{whole, rest, loaded} {
 		same(t, a.Whole(), b.Whole())
 		if !reflect.DeepEqual(a.Arms(), b.Arms()) {
-			t.Errorf("%+v, and %+v", a.Arms(), b.Arms())
+			t.Errorf("arms: %+v of the agent, %+v of the other one, want equal arms", a.Arms(), b.Arms())
 		}
 	}
 	r, q := rand.New(rand.NewPCG(5, 5)), rand.New(rand.NewPCG(5, 5))
 	for range 5 {
 		d, e := must.M1(whole.Decide(t.Context(), among(r, c))), must.M1(loaded.Decide(t.Context(), among(q, c)))
 		if !reflect.DeepEqual(d.Nameless(), e.Nameless()) {
-			t.Errorf("%+v and %+v", d, e)
+			t.Errorf("decisions: %+v by the agent, %+v by the other one, want equal decisions", d, e)
 		}
 	}
 	one := must.M1(agent.New(c))
@@ -199,7 +199,7 @@ func TestArmsSideBySide(t *testing.T) {
 				}
 				must.M1(a.Sample(x[len(x)-1:], 2))
 				if _, err := before.Sample(x[len(x)-1:], 2); err == nil {
-					t.Errorf("%s: a Snapshot of before knows arm %d", name, arm)
+					t.Errorf("%s: a Snapshot from before the change has arm %d", name, arm)
 				}
 				before.Close()
 			}
@@ -241,16 +241,16 @@ func TestArmsRefused(t *testing.T) {
 	}
 	same(t, before, a.Whole())
 	if _, err := neural.AddArm(agent.None); !errors.Is(err, agent.ErrLearnAnew) {
-		t.Errorf("networks: %v", err)
+		t.Errorf("AddArm of an agent with networks: got error %v, want ErrLearnAnew", err)
 	}
 	must.M(neural.RemoveArm(1))
 	m := agent.Menu{Context: []float32{1, 2, 3, 4}}
 	if d := must.M1(neural.Decide(t.Context(), m)); d.Probabilities[1] != 0 || len(d.Probabilities) != 3 {
-		t.Errorf("networks without arm 1: %v", d)
+		t.Errorf("networks without arm 1: got decision %v, want probability 0 for arm 1", d)
 	}
 	a.Close()
 	if _, err := a.AddArm(0); !errors.Is(err, agent.ErrClosed) {
-		t.Errorf("a closed agent: %v", err)
+		t.Errorf("AddArm of a closed agent: got error %v, want ErrClosed", err)
 	}
 	path := filepath.Join(t.TempDir(), "agent")
 	b := must.M1(agent.New(c))
@@ -260,13 +260,13 @@ func TestArmsRefused(t *testing.T) {
 	must.M(b.Save(path))
 	must.M(reader.Refresh(path))
 	if !reflect.DeepEqual(reader.Arms(), b.Arms()) {
-		t.Errorf("the reader has %+v, and the agent %+v", reader.Arms(), b.Arms())
+		t.Errorf("the reader has the arms %+v, want the agent's %+v", reader.Arms(), b.Arms())
 	}
 	if d := must.M1(reader.Decide(t.Context(), m)); len(d.Probabilities) != 4 {
-		t.Errorf("the reader decides among %d arms", len(d.Probabilities))
+		t.Errorf("the reader decides among %d arms, want 4", len(d.Probabilities))
 	}
 	if _, err := reader.AddArm(0); err == nil || !strings.Contains(err.Error(), "come from the file") {
-		t.Errorf("a reader: %v", err)
+		t.Errorf("AddArm of a reader: got error %v, want one that says that arms come from the file", err)
 	}
 }
 

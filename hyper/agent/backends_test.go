@@ -31,7 +31,7 @@ func TestSameDecisionsOnBothBackends(t *testing.T) {
 			one, two := must.M1(agent.New(with(backend.Go))), must.M1(agent.New(with(backend.XLACPU)))
 			r := rand.New(rand.NewPCG(3, 3))
 			if n := alike(t, r, c, one, two, 60); n < 50 {
-				t.Errorf("rounding parts them after %d decisions", n)
+				t.Errorf("the backends' decisions differ after %d decisions, want at least 50", n)
 			}
 			dir := t.TempDir()
 			must.M(one.Save(filepath.Join(dir, "go")))
@@ -39,10 +39,10 @@ func TestSameDecisionsOnBothBackends(t *testing.T) {
 			onXLA := must.M1(agent.Load(with(backend.XLACPU), filepath.Join(dir, "go")))
 			onGo := must.M1(agent.Load(with(backend.Go), filepath.Join(dir, "xla")))
 			if n := alike(t, r, c, one, onXLA, 10); n < 10 {
-				t.Errorf("saved on go, loaded on xla:cpu: they part after %d decisions", n)
+				t.Errorf("saved on go, loaded on xla:cpu: the decisions differ after %d", n)
 			}
 			if n := alike(t, r, c, two, onGo, 10); n < 10 {
-				t.Errorf("saved on xla:cpu, loaded on go: they part after %d decisions", n)
+				t.Errorf("saved on xla:cpu, loaded on go: the decisions differ after %d", n)
 			}
 		})
 	}

@@ -101,7 +101,7 @@ func TestCalibration(t *testing.T) {
 	t.Logf("marginal %.4f, joint %.4f of %.4f, tenths %v", stat.Mean(w.marginal, nil), stat.Mean(w.joint, nil), w.expected,
 		len(w.pit))
 	if w.expected < 0.02 {
-		t.Errorf("functions of few data know nothing of how responses go together: %v", w.expected)
+		t.Errorf("expected joint density: got %v, want a belief in which responses depend on each other", w.expected)
 	}
 	counts := make([]float64, 10)
 	for _, u := range w.pit {
@@ -114,7 +114,7 @@ func TestCalibration(t *testing.T) {
 	}
 	w = calibrated(t, 1.5, 60)
 	if m, j := deviations(w.marginal), deviations(w.joint); m > -4 || j > -2 {
-		t.Errorf("with more noise: marginal %.1f, joint %.1f", m, j)
+		t.Errorf("three times the noise: got deviations %.1f (marginal) and %.1f (joint), want below -4 and -2", m, j)
 	}
 }
 
@@ -129,11 +129,11 @@ func TestCalibrationOfProbabilities(t *testing.T) {
 	got := must.M1(s.Calibrate([][]float32{{0}, {0}, {0}, {0}}, []float32{1, 1, 1, 1}))
 	for _, u := range got.PIT {
 		if u < 0.3 {
-			t.Errorf("PIT %v of a 1", u)
+			t.Errorf("PIT of a reward of 1: got %v, want at least 0.3", u)
 		}
 	}
 	if !(got.Joint > got.ExpectedJoint) || !(got.Marginal < -0.4) {
-		t.Errorf("four 1s in a row: %+v", got)
+		t.Errorf("four rewards of 1 in a row: got %+v, want a joint density above the expected one", got)
 	}
 	for want, err := range map[string]error{
 		"the number of responses":   errOf(s.Calibrate([][]float32{{0}}, nil)),

@@ -62,20 +62,21 @@ func TestChangeRestarts(t *testing.T) {
 		must.M(a.Told(x[i%arms], y))
 		must.M(twin.Told(x[i%arms], y))
 		if a.Alarms() != twin.Alarms() {
-			t.Fatalf("datum %d: %+v, after a file %+v", i, a.Alarms(), twin.Alarms())
+			t.Fatalf("datum %d: got alarms %+v, and %+v after loading, want equal alarms", i, a.Alarms(), twin.Alarms())
 		}
 		if at == 0 && a.Alarms().Count > 0 {
 			at = i + 1
 			fresh := must.M1(agent.New(changing(1, 1, nil)))
 			must.M(fresh.Told(x[i%arms], y))
 			if got, want := must.M1(a.Snapshot().Sample(x, 50)), must.M1(fresh.Snapshot().Sample(x, 50)); !reflect.DeepEqual(got, want) {
-				t.Error("the belief after a restart is not that of the one datum")
+				t.Error("the belief after a restart differs from the belief after one datum")
 			}
 		}
 	}
 	got := a.Alarms()
 	if at <= 200 || at > 210 || got.Count != 1 || got.Last != at || got.Seen != 300 || a.Size() != 300-at+1 {
-		t.Errorf("first alarm at %d, %+v, %d data", at, got, a.Size())
+		t.Errorf("got the first alarm at %d, alarms %+v, %d data, want one alarm within 10 data of the change",
+			at, got, a.Size())
 	}
 }
 
@@ -83,7 +84,7 @@ func TestChangeRestarts(t *testing.T) {
 func TestChangeIsChecked(t *testing.T) {
 	for _, run := range []float64{-1, 0.5, math.NaN(), math.Inf(1)} {
 		if _, err := agent.New(changing(1, 1, &agent.Change{Run: run})); err == nil || !strings.Contains(err.Error(), "Change.Run") {
-			t.Errorf("%v: %v", run, err)
+			t.Errorf("run %v: got error %v, want one about Change.Run", run, err)
 		}
 	}
 }
@@ -108,7 +109,7 @@ func TestChangeOfNothing(t *testing.T) {
 			a.Close()
 		}
 		if alarms > 3 {
-			t.Errorf("noise of %v: %d false alarms", noiseVariance, alarms)
+			t.Errorf("noise variance %v: got %d false alarms, want at most 3", noiseVariance, alarms)
 		}
 	}
 }
@@ -129,7 +130,7 @@ func TestChangeOfProbabilities(t *testing.T) {
 		}
 		must.M(a.Told([]float32{1}, y))
 		if got := a.Alarms(); i < 200 && got.Count > 0 || i == 219 && got.Count != 1 {
-			t.Fatalf("datum %d: %+v", i+1, got)
+			t.Fatalf("datum %d: got alarms %+v, want none before the change and one after it", i+1, got)
 		}
 	}
 }
@@ -225,7 +226,7 @@ func TestForgettingHelps(t *testing.T) {
 				t.Logf("%s: regret %.3f a period, %.3f +- %.3f less than none; %d alarms", way, stat.Mean(regrets[way], nil), m,
 					within, alarms)
 				if way != "none" && m < within {
-					t.Errorf("%s saves %.3f a period, +- %.3f", way, m, within)
+					t.Errorf("%s: regret is %.3f a period smaller, +- %.3f, want an interval above 0", way, m, within)
 				}
 			}
 		})

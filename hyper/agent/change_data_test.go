@@ -47,10 +47,10 @@ func TestChangeOfRows(t *testing.T) {
 		t.Logf("%s: %d alarms in %d rewards, %.1f expected at most; after a change delays of %d, in nine of ten at most %d, "+
 			"at most %d", set, alarms, rows, float64(rows)/run, median, slow, delays[len(delays)-1])
 		if mean := float64(rows) / run; alarms > 0 && (distuv.Poisson{Lambda: mean}).Survival(float64(alarms-1)) < 0.001 {
-			t.Errorf("%s: %d alarms, %.1f expected at most", set, alarms, mean)
+			t.Errorf("%s: got %d alarms, want about %.1f at most", set, alarms, mean)
 		}
 		if slow > 20 {
-			t.Errorf("%s: a change is found after %v rewards", set, delays)
+			t.Errorf("%s: the change is found after %v rewards, want at most 20 in nine of ten", set, delays)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func TestChangeFalseAlarms(t *testing.T) {
 		}
 		t.Logf("%s: %d of 1,000 runs of 1,000 data have a false alarm", name, alarms)
 		if alarms > 100+3*10 {
-			t.Errorf("%s: %d of 1,000 runs have a false alarm", name, alarms)
+			t.Errorf("%s: %d of 1,000 runs have a false alarm, want about 100 at most", name, alarms)
 		}
 	}
 }
@@ -63,7 +63,8 @@ func TestChangeDelay(t *testing.T) {
 		}
 		t.Logf("a shift by %v is found after %.1f data in the mean; %d of 400 before it", c.shift, sum/float64(found), early)
 		if found+early < 400 || sum/float64(found) > c.most {
-			t.Errorf("a shift by %v: %d found, after %.1f data, want all and %v", c.shift, found, sum/float64(found), c.most)
+			t.Errorf("a shift by %v: %d found, after %.1f data, want all and %v",
+				c.shift, found, sum/float64(found), c.most)
 		}
 	}
 }
@@ -87,7 +88,7 @@ func TestChangeInClosedForm(t *testing.T) {
 		d, evidence := detector{}, 0.0
 		for i := range settled {
 			if d, evidence = d.next(unit*[]float64{2, -2}[i%2], 0.5); evidence != 0 {
-				t.Errorf("evidence %g after %d errors", evidence, i+1)
+				t.Errorf("got evidence %g after %d errors, want 0", evidence, i+1)
 			}
 		}
 		d, _ = d.next(-unit, u1)
@@ -138,7 +139,7 @@ func TestChangeDamaged(t *testing.T) {
 		good, _ = good.next(float64(i%3), 0.5)
 	}
 	if !good.valid() {
-		t.Errorf("%+v is refused", good)
+		t.Errorf("valid state %+v is refused", good)
 	}
 	for name, damage := range map[string]func(d *detector){
 		"wealth": func(d *detector) { d.Wealth[3] = -1 }, "scale": func(d *detector) { d.SquaredErrors = math.Inf(1) },
@@ -148,7 +149,7 @@ func TestChangeDamaged(t *testing.T) {
 	} {
 		d := good
 		if damage(&d); d.valid() {
-			t.Errorf("%s: %+v is taken", name, d)
+			t.Errorf("%s: damaged state %+v is accepted", name, d)
 		}
 	}
 }

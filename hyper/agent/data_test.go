@@ -26,7 +26,7 @@ func responses(t *testing.T, a *agent.Agent) []int {
 	for _, d := range must.M1(a.Data()) {
 		for _, x := range d.X {
 			if len(d.X) == 2 && x != d.Y || len(d.X) == 1 && x != float32(int(d.Y)%3) {
-				t.Errorf("datum %v", d)
+				t.Errorf("datum %v: want an input that encodes the response", d)
 			}
 		}
 		ys = append(ys, int(d.Y))
@@ -71,7 +71,7 @@ func TestDataKept(t *testing.T) {
 				a := must.M1(agent.New(c))
 				teach(a, features, 0, 5)
 				if got := responses(t, a); !slices.Equal(got, upTo(0, 5)) {
-					t.Errorf("%s, %s: data %v", name, replay, got)
+					t.Errorf("%s, %s: got data %v, want 0 to 4", name, replay, got)
 				}
 				early, late := filepath.Join(t.TempDir(), "early"), filepath.Join(t.TempDir(), "late")
 				must.M(a.Save(early))
@@ -79,26 +79,28 @@ func TestDataKept(t *testing.T) {
 				must.M(a.Save(late))
 				got := responses(t, a)
 				if slices.Sort(got); a.Size() != 17 || len(got) != 7 || replay == agent.Window && !slices.Equal(got, upTo(10, 17)) {
-					t.Errorf("%s, %s: of %d data %v", name, replay, a.Size(), got)
+					t.Errorf("%s, %s: of %d data the agent keeps %v, want 7, of a window the last 7",
+						name, replay, a.Size(), got)
 				}
 
 				c.Learner.Train.Capacity = 12
 				b := must.M1(agent.Load(c, early))
 				teach(b, features, 5, 12)
 				if got := responses(t, b); !slices.Equal(got, upTo(0, 12)) {
-					t.Errorf("%s, %s: with more room data %v", name, replay, got)
+					t.Errorf("%s, %s: with a larger capacity got data %v, want 0 to 11", name, replay, got)
 				}
 				b = must.M1(agent.Load(c, late))
 				teach(b, features, 17, 19)
 				if got := responses(t, b); replay == agent.Window && !slices.Equal(got, upTo(10, 19)) ||
 					replay != agent.Window && len(got) != 7 {
-					t.Errorf("%s, %s: with more room after all was full data %v", name, replay, got)
+					t.Errorf("%s, %s: larger capacity after a full buffer: got data %v", name, replay, got)
 				}
 				must.M(b.Told(must.M1(b.Data())[0].X, 0.5))
 
 				c.Learner.Train.Capacity = 4
 				if _, err := agent.Load(c, early); err == nil || !strings.Contains(err.Error(), "Train.Capacity") {
-					t.Errorf("%s, %s: with less room: error %v", name, replay, err)
+					t.Errorf("%s, %s: with a smaller capacity got error %v, want one about Train.Capacity",
+						name, replay, err)
 				}
 			}
 		})
@@ -119,12 +121,12 @@ func TestGrowth(t *testing.T) {
 		must.M(a.Learn(context.Background(), 3))
 	}
 	if got := responses(t, growing); !slices.Equal(got, upTo(0, 1100)) {
-		t.Errorf("%d data", len(got))
+		t.Errorf("got %d data, want 1100 in their order", len(got))
 	}
 	x, y := must.M1(growing.Sample(nil, 2)), must.M1(whole.Sample(nil, 2))
 	for i := range x {
 		if !slices.Equal(x[i], y[i]) {
-			t.Errorf("functions %v where the buffer grew, %v where it did not", x, y)
+			t.Errorf("got functions %v with a growing buffer, %v with a large one, want equal functions", x, y)
 		}
 	}
 	for _, replay := range []agent.Replay{agent.Window, agent.Reservoir} {
@@ -132,13 +134,13 @@ func TestGrowth(t *testing.T) {
 			Belief: c.Learner.Belief, Train: train.Config{Integrate: train.Sampled},
 		}, Replay: replay})
 		if err == nil || !strings.Contains(err.Error(), "apacity") {
-			t.Errorf("%s without a capacity: error %v", replay, err)
+			t.Errorf("%s without a capacity: got error %v, want one about the capacity", replay, err)
 		}
 	}
 	if _, err := agent.New(agent.Config{Learner: learner.Learner{
 		Belief: c.Learner.Belief,
 	}, Replay: 4}); err == nil || !strings.Contains(err.Error(), "Replay: unknown 4; choose growth, reservoir or window") {
-		t.Errorf("error %v", err)
+		t.Errorf("got error %v, want one that lists the choices of Replay", err)
 	}
 }
 
@@ -158,7 +160,7 @@ func TestSums(t *testing.T) {
 			teach(a, features, 0, 5)
 			must.M(a.Learn(context.Background(), 1))
 			if _, err := a.Data(); !errors.Is(err, agent.ErrNoData) || a.Size() != 5 {
-				t.Errorf("%d features: of %d data error %v", features, a.Size(), err)
+				t.Errorf("%d features, %d data: got error %v, want ErrNoData", features, a.Size(), err)
 			}
 			path := filepath.Join(t.TempDir(), "agent")
 			must.M(a.Save(path))
@@ -167,7 +169,7 @@ func TestSums(t *testing.T) {
 			must.M1(agent.Load(c, path))
 		}
 		if slices.Max(sizes)-slices.Min(sizes) > 40 { // a number of more digits
-			t.Errorf("%d features: files of %v bytes", features, sizes)
+			t.Errorf("%d features: files have %v bytes, want equal sizes for all capacities", features, sizes)
 		}
 	}
 }

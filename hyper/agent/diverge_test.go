@@ -47,14 +47,14 @@ func TestOneAbsurdInput(t *testing.T) {
 				must.M(b.Save(before))
 				err := a.Told([]float32{absurd, 1}, 1)
 				if absurd == 1e20 && !errors.Is(err, agent.ErrNotFinite) {
-					t.Errorf("%s: error %v", name, err)
+					t.Errorf("%s: got error %v, want ErrNotFinite", name, err)
 				}
 				if err == nil { // the bound on gradients holds
 					continue
 				}
 				must.M(a.Save(good))
 				if !bytes.Equal(must.M1(os.ReadFile(good)), must.M1(os.ReadFile(before))) {
-					t.Errorf("%s: the agent is not what it was", name)
+					t.Errorf("%s: the refused call has changed the agent", name)
 				}
 				for _, x := range []*agent.Agent{a, b} {
 					must.M(x.Told([]float32{0, 1}, -1))
@@ -62,7 +62,7 @@ func TestOneAbsurdInput(t *testing.T) {
 				x, y := must.M1(a.Act(context.Background(), [][]float32{{1, 0}, {0, 1}})),
 					must.M1(b.Act(context.Background(), [][]float32{{1, 0}, {0, 1}}))
 				if !reflect.DeepEqual(x.Nameless(), y.Nameless()) {
-					t.Errorf("%s: %v, and %v of an agent that never saw it", name, x, y)
+					t.Errorf("%s: got decision %v, want %v as from an agent that never saw the input", name, x, y)
 				}
 				must.M1(agent.Load(c, good))
 			}
@@ -93,13 +93,13 @@ func TestTrainingThatDiverges(t *testing.T) {
 		x := [][]float32{{1}, {2}}
 		before := fmt.Sprintf("%#v", must.M1(must.M1(agent.New(c)).Act(context.Background(), x)).Nameless())
 		if err := a.Told([]float32{1}, 1); !errors.Is(err, agent.ErrNotFinite) || a.Size() != 0 {
-			t.Errorf("%s: Observe: %d data, error %v", name, a.Size(), err)
+			t.Errorf("%s: Observe: got %d data and error %v, want 0 and ErrNotFinite", name, a.Size(), err)
 		}
 		must.M(a.Add([]float32{1}, 1))
 		path := filepath.Join(t.TempDir(), "agent")
 		must.M(a.Save(path))
 		if err := a.Learn(context.Background(), 3); !errors.Is(err, agent.ErrNotFinite) || a.Size() != 1 {
-			t.Errorf("%s: Train: %d data, error %v", name, a.Size(), err)
+			t.Errorf("%s: Train: got %d data and error %v, want 1 and ErrNotFinite", name, a.Size(), err)
 		}
 		if d := fmt.Sprintf("%#v", must.M1(a.Act(context.Background(), x)).Nameless()); d != before {
 			t.Errorf("%s: decision %v after training that failed, %v before", name, d, before)
@@ -116,7 +116,7 @@ func TestActOnAbsurdInputs(t *testing.T) {
 	}, Features: 2, Backend: backend.Go}))
 	for _, x := range []float32{1e20, 1e38} {
 		if _, err := a.Act(context.Background(), [][]float32{{1, 0}, {x, -x}}); !errors.Is(err, agent.ErrNotFinite) {
-			t.Errorf("input %v: error %v", x, err)
+			t.Errorf("input %v: got error %v, want ErrNotFinite", x, err)
 		}
 	}
 }
@@ -128,6 +128,6 @@ func TestInitialParametersThatAreNotFinite(t *testing.T) {
 	if _, err := agent.New(agent.Config{Learner: learner.Learner{
 		Belief: m, Train: train.Config{Capacity: 10},
 	}, Features: 2, Backend: backend.Go}); err == nil {
-		t.Error("an infinite prior passes")
+		t.Error("New with an infinite prior: got no error")
 	}
 }

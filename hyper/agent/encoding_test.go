@@ -66,10 +66,10 @@ func ExampleContextualNeural() {
 func TestContextualOptions(t *testing.T) {
 	c := Config{Forget: 0.99, Waves: None}.Contextual(2, 3)
 	if b := c.Learner.Belief.(hyper.BayesianLinear); b.Waves != 0 || c.Learner.Train.Discount != 0.99 {
-		t.Errorf("%d cosines, a discount of %v", b.Waves, c.Learner.Train.Discount)
+		t.Errorf("got %d cosines and a discount of %v, want 0 and 0.99", b.Waves, c.Learner.Train.Discount)
 	}
 	if b := (Config{Waves: 7}).Contextual(2, 3).Learner.Belief.(hyper.BayesianLinear); b.Waves != 7 {
-		t.Errorf("%d cosines", b.Waves)
+		t.Errorf("got %d cosines, want 7", b.Waves)
 	}
 	a := must.M1(New(c))
 	_, err := a.Act(t.Context(), nil)
@@ -109,7 +109,7 @@ func TestEncodings(t *testing.T) {
 			Menu{Context: []float32{2, 3}}},
 	} {
 		if err := errors.Join(c.Validate(), c.check(c.Menu)); err != nil {
-			t.Errorf("%s: %v", want, err)
+			t.Errorf("inputs %s: got error %v, want none", want, err)
 			continue
 		}
 		x := newEncoder(&c.Encoding).inputs(c.Menu, true)
@@ -128,7 +128,7 @@ func TestStandardised(t *testing.T) {
 		before := fmt.Sprint(e.context)
 		e.inputs(Menu{Context: []float32{-7, 9}}, false)
 		if fmt.Sprint(e.context) != before {
-			t.Fatal("what was not taken from is counted")
+			t.Fatal("Inputs has changed the statistics")
 		}
 		seen = append(seen, float64(v))
 		m := Menu{Context: []float32{v, 4}}
@@ -153,7 +153,7 @@ func TestStandardised(t *testing.T) {
 		e.count(Menu{Context: []float32{0, 0}})
 	}
 	if x := e.inputs(Menu{Context: []float32{1e18, 0}}, true)[0]; x[1] != mostDeviations {
-		t.Errorf("an outlier is %v", x[1])
+		t.Errorf("outlier: got %v, want the largest deviation", x[1])
 	}
 }
 
@@ -174,7 +174,7 @@ func TestWrongMenus(t *testing.T) {
 		}
 	}
 	if a.encoder.context.Count != 0 {
-		t.Error("a wrong menu was counted")
+		t.Error("the statistics include numbers of a refused menu")
 	}
 	features := Encoding{Action: 2}
 	for want, m := range map[string]Menu{
@@ -202,7 +202,7 @@ func TestWrongMenus(t *testing.T) {
 	}
 	if _, err := must.M1(Linear(2)).Decide(t.Context(), Menu{Context: []float32{1}}); err == nil ||
 		!strings.Contains(err.Error(), "needs a Config.Encoding") {
-		t.Errorf("a context without an Encoding: %v", err)
+		t.Errorf("context without an Encoding: got error %v, want one about Config.Encoding", err)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestSomeOfTheArms(t *testing.T) {
 	a := must.M1(New(Config{Backend: backend.Go, Floor: -1}.Arms(3)))
 	if _, err := a.Decide(t.Context(), Menu{Arms: []int{2, 0}}); err == nil ||
 		!strings.Contains(err.Error(), "[][]float32{{2}, {0}}") {
-		t.Errorf("Menu.Arms: %v", err)
+		t.Errorf("Menu.Arms: got error %v, want one that shows the actions to pass", err)
 	}
 	for range 20 {
 		must.M(a.Told([]float32{2}, 1))
@@ -220,7 +220,7 @@ func TestSomeOfTheArms(t *testing.T) {
 	}
 	d := must.M1(a.Act(t.Context(), [][]float32{{2}, {0}}))
 	if d.Action != 0 || len(d.Probabilities) != 2 { // the place of arm 2
-		t.Errorf("%+v", d)
+		t.Errorf("got decision %+v, want action 0 with 2 probabilities", d)
 	}
 }
 
@@ -255,7 +255,7 @@ func TestArmsThatAreNotThere(t *testing.T) {
 	c := Config{Backend: backend.Go}.Contextual(2, 1)
 	c.Encoding.Arms = 3
 	if _, err := New(c); err == nil || !strings.Contains(err.Error(), "Encoding.Arms must be at most 2") {
-		t.Errorf("more arms than blocks: %v", err)
+		t.Errorf("more arms than blocks: got error %v, want one about Encoding.Arms", err)
 	}
 }
 
@@ -282,6 +282,6 @@ func TestContextualAfterLoading(t *testing.T) {
 		one, two = append(one, period(a, r1)), append(two, period(b, r2))
 	}
 	if !slices.Equal(one, two) || slices.Max(one) == slices.Min(one) {
-		t.Errorf("decisions are %v, after loading %v", one, two)
+		t.Errorf("decisions of the agent %v, of the loaded agent %v, want equal and different arms", one, two)
 	}
 }

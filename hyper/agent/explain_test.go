@@ -58,7 +58,7 @@ func TestExplain(t *testing.T) {
 	x[0], x[70] = 14, 13
 	for arm, e := range must.M1(a.Explain(t.Context(), Menu{Context: x}, 256)) {
 		if off := e.Mean - float64(reward(arm, x)); math.Abs(off) > 4*e.SD+0.3 || len(e.Context) != d-1 || e.Action != nil {
-			t.Errorf("arm %d: %v of %v, %d effects", arm, e.Estimate, reward(arm, x), len(e.Context))
+			t.Errorf("arm %d: got estimate %v of %v, with %d effects", arm, e.Estimate, reward(arm, x), len(e.Context))
 		}
 		for _, f := range e.Context {
 			want := map[int]float64{0: 4 * float64(arm), 70: -9}[f.Number]
@@ -68,13 +68,13 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	if a.pending.made() != made {
-		t.Error("an explanation has decided")
+		t.Error("Explain has made a decision")
 	}
 	if _, err := a.Explain(t.Context(), Menu{Context: x[:3]}, 256); err == nil {
-		t.Error("a short context was not refused")
+		t.Error("Explain with a short context: got no error")
 	}
 	if _, err := a.Explain(t.Context(), Menu{Context: x}, 1); err == nil {
-		t.Error("one function was not refused")
+		t.Error("Explain by one function: got no error")
 	}
 	linear := must.M1(Linear(2))
 	for i := range 200 {
@@ -83,12 +83,12 @@ func TestExplain(t *testing.T) {
 	}
 	all := must.M1(linear.Explain(t.Context(), Menu{Actions: [][]float32{{2, 1}, {0, -1}}}, 256))
 	if e := all[0].Action; len(e) != 2 || math.Abs(e[0].Mean-4) > 0.3 || math.Abs(e[1].Mean+1) > 0.3 {
-		t.Errorf("%v", e)
+		t.Errorf("effects on action 0: got %v, want about 4 and -1", e)
 	}
 	if e := all[1].Action; len(e) != 1 || e[0].Number != 1 || math.Abs(e[0].Mean-1) > 0.3 {
-		t.Errorf("%v", e)
+		t.Errorf("effects on action 1: got %v, want about 1 of number 1", e)
 	}
 	if all := must.M1(must.M1(Arms(3)).Explain(t.Context(), Menu{}, 16)); len(all) != 3 || all[0].SD <= 0 {
-		t.Errorf("%v", all)
+		t.Errorf("explanations of 3 arms: got %v, want 3 with a positive standard deviation", all)
 	}
 }

@@ -46,7 +46,7 @@ func TestFeedbackInAnyOrder(t *testing.T) {
 	for range 3 {
 		x, y := must.M1(a.Act(ctx, nil)), must.M1(b.Act(ctx, nil))
 		if !reflect.DeepEqual(x.Nameless(), y.Nameless()) || a.Size() != 4 {
-			t.Fatalf("%d data, %v; told in that order %v", a.Size(), x, y)
+			t.Fatalf("got %d data and decision %v, want 4 and decision %v, as when told in that order", a.Size(), x, y)
 		}
 	}
 }
@@ -75,26 +75,26 @@ func TestFeedbackThatIsNotTaken(t *testing.T) {
 	}
 	nan := agent.Feedback{ID: made[3].ID, Reward: float32(math.NaN())}
 	if err := a.Observe(ctx, nan); !errors.Is(err, agent.ErrNotFinite) || !strings.Contains(err.Error(), nan.ID) {
-		t.Errorf("a reward that is no number: %v", err)
+		t.Errorf("NaN as a reward: got error %v, want ErrNotFinite with the ID", err)
 	}
 	must.M(a.Observe(ctx, agent.Feedback{ID: nan.ID, Reward: 2}))
 	if a.Size() != 2 {
-		t.Errorf("%d data after it was sent again", a.Size())
+		t.Errorf("got %d data after the reward was sent again", a.Size())
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	left := agent.Feedback{ID: made[2].ID, Reward: 1}
 	if err := a.Observe(done, left); !errors.Is(err, context.Canceled) || a.Size() != 2 {
-		t.Errorf("after its context: %v, %d data", err, a.Size())
+		t.Errorf("canceled context: got error %v and %d data, want Canceled and 2", err, a.Size())
 	}
 	must.M(a.Observe(ctx, left))
 	a.Close()
 	if err := a.Observe(ctx, left); err != nil { // it has come before
-		t.Errorf("a duplicate after Close: %v", err)
+		t.Errorf("duplicate reward after Close: got error %v, want none", err)
 	}
 	last := must.M1(a.Act(ctx, nil))
 	if err := a.Observe(ctx, agent.Feedback{ID: last.ID}); !errors.Is(err, agent.ErrClosed) {
-		t.Errorf("after Close: %v", err)
+		t.Errorf("Observe after Close: got error %v, want ErrClosed", err)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestExpire(t *testing.T) {
 	time.Sleep(time.Millisecond)
 	if err := a.Observe(ctx, agent.Feedback{ID: d.ID}); !errors.Is(err, agent.ErrExpired) ||
 		!strings.Contains(err.Error(), "1ns") {
-		t.Errorf("error %v", err)
+		t.Errorf("expired decision: got error %v, want ErrExpired with the age 1ns", err)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestFeedbackAfterLoading(t *testing.T) {
 	b := must.M1(agent.Load(c, path))
 	again := must.M1(b.Act(ctx, x))
 	if err := b.Observe(ctx, agent.Feedback{ID: lost.ID}); !errors.Is(err, agent.ErrUnknown) {
-		t.Errorf("a decision after the file was saved: %v", err)
+		t.Errorf("feedback for a decision after the file was saved: got error %v", err)
 	}
 	for range 2 {
 		must.M(b.Observe(ctx, agent.Feedback{ID: first.ID, Reward: 1}, agent.Feedback{ID: second.ID, Reward: 2},
@@ -137,7 +137,7 @@ func TestFeedbackAfterLoading(t *testing.T) {
 	must.M(a.Add(x[second.Action], 2))
 	must.M(a.Add(x[again.Action], 3))
 	if p, q := must.M1(a.Sample(x, 2)), must.M1(b.Sample(x, 2)); fmt.Sprint(p) != fmt.Sprint(q) {
-		t.Errorf("samples %v and %v", p, q)
+		t.Errorf("samples: %v and %v, want equal samples", p, q)
 	}
 }
 
@@ -165,13 +165,13 @@ func TestBackground(t *testing.T) {
 	a.Close()
 	a.Close()
 	if err := a.Learn(ctx, 1); !errors.Is(err, agent.ErrClosed) {
-		t.Errorf("after Close: %v", err)
+		t.Errorf("Learn after Close: got error %v, want ErrClosed", err)
 	}
 	must.M1(a.Act(ctx, nil))
 	for _, b := range []agent.Background{{CPU: -1}, {CPU: 1.5}, {CPU: math.NaN()}, {Rounds: -1}} {
 		c.Background = &b
 		if _, err := agent.New(c); err == nil || !strings.Contains(err.Error(), "Background.") {
-			t.Errorf("%+v: %v", b, err)
+			t.Errorf("background %+v: got error %v, want one about Background", b, err)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func TestBackgroundThatFails(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if err := a.LearnerError(); !errors.Is(err, agent.ErrNotFinite) {
-		t.Errorf("error %v", err)
+		t.Errorf("LearnerError: got %v, want ErrNotFinite", err)
 	}
 	must.M1(a.Act(ctx, nil))
 }
@@ -202,12 +202,12 @@ func TestActKeepsDeadlines(t *testing.T) {
 	defer cancel()
 	<-ctx.Done()
 	if _, err := a.Act(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error %v", err)
+		t.Errorf("Act: got error %v, want DeadlineExceeded", err)
 	}
 	long, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 	if d := must.M1(a.Act(long, nil)); !strings.HasPrefix(d.ID, "0-") || d.Prob() != float64(d.Probabilities[d.Action]) {
-		t.Errorf("decision %v", d)
+		t.Errorf("got decision %v, want an ID that begins with 0- and the probability of the action", d)
 	}
 }
 
@@ -236,7 +236,7 @@ func TestBernoulliRewards(t *testing.T) {
 	for _, f := range must.M1(a.Sample([][]float32{{1}, {-1}}, 50)) {
 		for i, p := range f {
 			if means[i] += p / 50; !(p > 0 && p < 1) {
-				t.Errorf("a probability is %v", p)
+				t.Errorf("got a probability of %v, want one between 0 and 1", p)
 			}
 		}
 	}

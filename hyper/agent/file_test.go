@@ -61,7 +61,7 @@ func TestForeignFiles(t *testing.T) {
 			t.Errorf("%s: error %v, want %s", name, err, c.want)
 		}
 		if name == "not finite" && !errors.Is(err, ErrNotFinite) {
-			t.Errorf("error %v", err)
+			t.Errorf("got error %v, want ErrNotFinite", err)
 		}
 	}
 }

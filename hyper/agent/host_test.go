@@ -126,7 +126,7 @@ func TestDecisionsOnHost(t *testing.T) {
 					number := a.decisions.Add(1) - 1
 					d, ok, err := a.decideOnHost(belief, x, number)
 					if err != nil || !ok {
-						t.Fatalf("%s: %v, %v", name, ok, err)
+						t.Fatalf("%s: decision in plain Go: got %v, error %v, want one without an error", name, ok, err)
 					}
 					want := must.M1(a.decide(belief, x, padded(len(x)), number))
 					belief.drop()
@@ -139,7 +139,7 @@ func TestDecisionsOnHost(t *testing.T) {
 						differ++
 					}
 					if len(d.Probabilities) != len(want.Probabilities) || off > 0.11 && p.Samples() == 20 {
-						t.Errorf("%s, %#v, decision %d: %v, by a program %v", name, p, i, d, want)
+						t.Errorf("%s, %#v, decision %d: got %v, and %v by a program", name, p, i, d, want)
 					}
 					at := []float32{float32(d.Action)}
 					if x != nil {
@@ -151,7 +151,7 @@ func TestDecisionsOnHost(t *testing.T) {
 				}
 			}
 			if differ > decisions/50 {
-				t.Errorf("%s: %d of %d decisions differ", name, differ, decisions)
+				t.Errorf("%s: %d of %d decisions differ from the programs', want at most 2%%", name, differ, decisions)
 			}
 		}
 	})
@@ -185,7 +185,7 @@ func TestEmbeddedPartsAreNotHosted(t *testing.T) {
 		a := must.M1(New(c))
 		must.M1(a.Act(t.Context(), x))
 		if len(a.programs.all) != 1 {
-			t.Errorf("%s: it was decided in plain Go", name)
+			t.Errorf("%s: the decision was made in plain Go, want a program", name)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func TestHostRefuses(t *testing.T) {
 	for _, n := range []int{700, 800} { // of three blocks: a third of them, and 256 of one at most
 		d := must.M1(b.Act(t.Context(), inputsFor(r, "bayesian, numbered", b.config, n)))
 		if len(d.Probabilities) != n {
-			t.Errorf("%d probabilities of %d", len(d.Probabilities), n)
+			t.Errorf("got %d probabilities, want %d", len(d.Probabilities), n)
 		}
 	}
 	if len(b.programs.all) != 1 {

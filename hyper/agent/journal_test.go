@@ -141,7 +141,7 @@ func same(t *testing.T, a, b map[string]string) {
 	t.Helper()
 	for name := range a {
 		if a[name] != b[name] {
-			t.Errorf("%s differ: %.300s\n%.300s", name, a[name], b[name])
+			t.Errorf("part %s of the agents differs: %.300s\n%.300s", name, a[name], b[name])
 		}
 	}
 }
@@ -177,7 +177,7 @@ func TestOpenAfterTheEnd(t *testing.T) {
 				m := menu(r, c)
 				d, e := must.M1(whole.Decide(context.Background(), m)), must.M1(rest.Decide(context.Background(), m))
 				if c.Background == nil && !reflect.DeepEqual(d.Nameless(), e.Nameless()) {
-					t.Errorf("%+v and %+v", d, e)
+					t.Errorf("decisions: %+v and %+v, want equal ones", d, e)
 				}
 			}
 		})
@@ -197,7 +197,7 @@ func TestOpenAtAnyRecord(t *testing.T) {
 		cut := &memory{all: slices.Clone(log.all[:n+1])}
 		again := must.M1(agent.Open(c, filepath.Join(t.TempDir(), "agent"), cut))
 		if same(t, one.Whole(), again.Whole()); t.Failed() {
-			t.Fatalf("after %d records", n+1)
+			t.Fatalf("the agents differ after %d records", n+1)
 		}
 	}
 	same(t, a.Whole(), must.M1(agent.Open(c, filepath.Join(t.TempDir(), "agent"), log)).Whole())
@@ -217,7 +217,7 @@ func TestLogThatFails(t *testing.T) {
 		for what, err := range map[string]error{"Act": err, "Add": a.Add([]float32{1}, 1),
 			"Observe": a.Observe(context.Background(), agent.Feedback{ID: d.ID, Reward: 1})} {
 			if !errors.Is(err, agent.ErrLog) || !errors.Is(err, broken) {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: got error %v, want ErrLog with the cause", what, err)
 			}
 		}
 		same(t, before, a.Whole())
@@ -228,11 +228,11 @@ func TestLogThatFails(t *testing.T) {
 		for what, err := range map[string]error{"Act": err, "Add": a.Add([]float32{1}, 1), "Save": a.Save(path),
 			"a duplicate": a.Observe(context.Background(), agent.Feedback{ID: d.ID, Reward: 1})} {
 			if !errors.Is(err, agent.ErrLog) || !errors.Is(err, broken) {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: got error %v, want ErrLog with the cause", what, err)
 			}
 		}
 		if _, err := os.Stat(path); err == nil {
-			t.Error("a file that knows more than the disk")
+			t.Error("the file has records that are not on the disk")
 		}
 	})
 }
@@ -325,12 +325,12 @@ func TestClosedLog(t *testing.T) {
 	for what, err := range map[string]error{"Act": acted, "Add": a.Add([]float32{1}, 1), "Save": a.Save(path),
 		"Observe": a.Observe(context.Background(), agent.Feedback{ID: d.ID, Reward: 1})} {
 		if !errors.Is(err, agent.ErrLog) || !errors.Is(err, durable.ErrClosed) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got error %v, want ErrLog with ErrClosed", what, err)
 		}
 	}
 	_, opened := agent.Open(c, path, log)
 	if !errors.Is(opened, durable.ErrClosed) {
-		t.Errorf("Open with a closed log: %v", opened)
+		t.Errorf("Open with a closed log: got error %v, want ErrClosed", opened)
 	}
 	a.Close()
 	must.M(log.Close())
@@ -362,6 +362,6 @@ func TestOpenDamaged(t *testing.T) {
 	must.M(os.Rename(path, path+".damaged"))
 	same(t, a.Whole(), must.M1(agent.Open(c, path, log)).Whole())
 	if _, err := agent.Open(c, path, nil); err == nil || !strings.Contains(err.Error(), "use New or Load") {
-		t.Errorf("without a log: %v", err)
+		t.Errorf("Open without a log: got error %v, want one that names New and Load", err)
 	}
 }

@@ -92,7 +92,7 @@ func TestSettlingThroughKills(t *testing.T) {
 		must.M(c.Start())
 		lines := bufio.NewScanner(out)
 		if !lines.Scan() { // it takes a while to begin
-			t.Fatal("the process says nothing")
+			t.Fatal("the process printed nothing")
 		}
 		time.AfterFunc(time.Duration(r.IntN(150))*time.Millisecond, func() { _ = c.Process.Kill() })
 		for first := true; first || lines.Scan(); first = false {
@@ -127,7 +127,7 @@ func TestSettlingThroughKills(t *testing.T) {
 			learned++
 		}
 		if hidden[s.ID] {
-			t.Errorf("%s was never shown, and taught something", s.ID)
+			t.Errorf("decision %s was never shown, but the agent learned from it", s.ID)
 		}
 		last[s.ID] = s.Reward
 	}
@@ -136,14 +136,15 @@ func TestSettlingThroughKills(t *testing.T) {
 		y, ok := last[id]
 		// A reward may be in the log although it was not acknowledged.
 		if made[id] && (!ok || y < rewards[id] || y > rewards[id]+5) {
-			t.Errorf("%s was settled %v with %v, its rewards are %v", id, ok, y, rewards[id])
+			t.Errorf("decision %s: settled %v with %v, but its rewards are %v", id, ok, y, rewards[id])
 		}
 		if ok && y > kept[id] {
 			late++
 		}
 	}
 	if a.Size() != learned || len(made) < 10**kills || late == 0 {
-		t.Errorf("%d data of %d settled decisions; %d made, %d corrected", a.Size(), learned, len(made), late)
+		t.Errorf("got %d data from %d settled decisions; %d were made, %d corrected",
+			a.Size(), learned, len(made), late)
 	}
 	t.Logf("%d kills, %d decisions, %d settled, %d corrected", *kills, len(made), learned, late)
 	b := must.M1(agent.Open(settledSoon(), filepath.Join(dir, "none"), log))

@@ -66,7 +66,7 @@ func TestLearnsAsPrograms(t *testing.T) {
 				must.M(errors.Join(a.Told(at, y), b.Told(at, y)))
 			}
 			if a.Rounds() != 40 || a.Size() != 40 {
-				t.Errorf("%d rounds on %d data", a.Rounds(), a.Size())
+				t.Errorf("got %d rounds on %d data, want 40 and 40", a.Rounds(), a.Size())
 			}
 			var inputs [][]float32
 			for i := range blocks {
@@ -107,13 +107,13 @@ func TestLearnedResumes(t *testing.T) {
 			}
 		}
 		if !maps.Equal(a.Whole(), b.Whole()) {
-			t.Errorf("saved after %d data, it knows something else after 20", stop)
+			t.Errorf("saved after %d data: the loaded agent differs after 20 data", stop)
 		}
 		for range 5 {
 			menu := [][]float32{{0, 1, 0.5}, {1, 1, 0.5}, {2, 1, 0.5}}
 			one, other := must.M1(a.Act(t.Context(), menu)), must.M1(b.Act(t.Context(), menu))
 			if !reflect.DeepEqual(one.Nameless(), other.Nameless()) {
-				t.Errorf("saved after %d data, it decides %v, not %v", stop, other, one)
+				t.Errorf("saved after %d data: the loaded agent decides %v, want %v", stop, other, one)
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func TestLoadsWhatProgramsLearned(t *testing.T) {
 		}
 	}
 	if a.learner == nil || a.Size() != 12 {
-		t.Errorf("%d data, learned in plain Go: %v", a.Size(), a.learner != nil)
+		t.Errorf("got %d data, learned in plain Go: %v, want 12 and true", a.Size(), a.learner != nil)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestLearnedDiverges(t *testing.T) {
 		t.Error(err)
 	}
 	if !maps.Equal(before, a.Whole()) {
-		t.Error("the agent has changed")
+		t.Error("a failed call has changed the agent")
 	}
 }
 
@@ -178,7 +178,7 @@ func TestLearnedSideBySide(t *testing.T) {
 	must.M(a.Save(path))
 	b := must.M1(Load(a.config, path))
 	if a.Size() != 90 || !maps.Equal(a.Whole(), b.Whole()) {
-		t.Errorf("%d data of 90, or another agent is loaded", a.Size())
+		t.Errorf("got %d data, want 90 and the saved agent", a.Size())
 	}
 }
 
@@ -190,6 +190,6 @@ func TestLearnedRestarts(t *testing.T) {
 	taught := a.Whole()
 	a.become(must.M1(a.restarted(a.now)))
 	if !maps.Equal(a.Whole(), fresh) || maps.Equal(taught, fresh) || a.now.learned == nil {
-		t.Error("it is another agent than that of no data")
+		t.Error("the agent differs from an agent without data")
 	}
 }

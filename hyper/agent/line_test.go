@@ -107,7 +107,8 @@ func TestLineBesideCosines(t *testing.T) {
 		both, better, worse := meanOf(n["both"]), meanOf(n[c.better]), meanOf(n[c.worse])
 		t.Logf("%s: both %v, line %v, cosines %v", name, n["both"], n["line"], n["cosines"])
 		if both > 1.15*better+1 || worse < 1.2*better {
-			t.Errorf("%s: %.1f mistakes, the better alone %.1f, the other %.1f", name, both, better, worse)
+			t.Errorf("%s: got %.1f mistakes; the better model alone makes %.1f, the other one %.1f",
+				name, both, better, worse)
 		}
 	}
 }

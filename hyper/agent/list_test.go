@@ -38,11 +38,11 @@ func TestDecideList(t *testing.T) {
 			if first.Action == second.Action || first.ID == second.ID || len(second.Probabilities) != k ||
 				second.Probabilities[first.Action] != 0 || notFinite(second.Prob()) ||
 				second.Prob() < 0.99/float64(k-1) || second.Prob() > 1.01/float64(k-1) {
-				t.Fatalf("%s: %+v", name, list)
+				t.Fatalf("%s: got list %+v, want a second place that is uniform over the other actions", name, list)
 			}
 		}
 		if len(seen) != k*(k-1) {
-			t.Errorf("%s: %d pairs of %d actions: %v", name, len(seen), k, seen)
+			t.Errorf("%s: got %d pairs of %d actions, want each pair: %v", name, len(seen), k, seen)
 		}
 		for pair, n := range seen {
 			if want := 600 / float64(k*(k-1)); float64(n) < want/2 || float64(n) > want*2 {
@@ -53,11 +53,11 @@ func TestDecideList(t *testing.T) {
 		for i, d := range list {
 			x := must.M1(a.pending.lookUp(d.ID, time.Time{})).x
 			if int(x[0]) != arms[d.Action] {
-				t.Errorf("%s: place %d is arm %d, and its reward would teach arm %v", name, i, arms[d.Action], x[0])
+				t.Errorf("%s: place %d has arm %d, but its reward is for arm %v", name, i, arms[d.Action], x[0])
 			}
 		}
 		if m.Arms != nil && !slices.Equal(m.Arms, []int{3, 1, 2}) {
-			t.Errorf("the menu was changed: %v", m.Arms)
+			t.Errorf("DecideList changed the menu: %v", m.Arms)
 		}
 	}
 }
@@ -68,20 +68,20 @@ func TestDecideListOfActions(t *testing.T) {
 	list := must.M1(arms.DecideList(t.Context(), Menu{}, 3))
 	got := []int{list[0].Action, list[1].Action, list[2].Action}
 	if slices.Sort(got); !slices.Equal(got, []int{0, 1, 2}) {
-		t.Errorf("%v", list)
+		t.Errorf("got list %v, want each of the actions 0, 1 and 2 once", list)
 	}
 	linear := must.M1(Linear(2))
 	actions := [][]float32{{1, 0}, {0, 1}, {1, 1}}
 	list = must.M1(linear.DecideList(t.Context(), Menu{Actions: actions}, 3))
 	if list[2].Prob() != 1 || len(actions) != 3 || actions[2][0] != 1 {
-		t.Errorf("%v %v", list, actions)
+		t.Errorf("got list %v of actions %v, want probability 1 in the last place and unchanged actions", list, actions)
 	}
 	for _, n := range []int{0, -1, 4} {
 		if _, err := linear.DecideList(t.Context(), Menu{Actions: actions}, n); err == nil {
-			t.Errorf("%d places of 3 actions were not refused", n)
+			t.Errorf("list with %d places for 3 actions: got no error", n)
 		}
 	}
 	if _, err := linear.DecideList(t.Context(), Menu{}, 1); err == nil {
-		t.Error("a menu of nothing was not refused")
+		t.Error("empty menu: got no error")
 	}
 }

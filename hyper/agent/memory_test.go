@@ -51,7 +51,7 @@ func TestMemoryOfStates(t *testing.T) {
 		before := resident(t)
 		observe(150)
 		if grown := resident(t) - before; grown > 150 {
-			t.Errorf("%d MB more after 150 observations", grown)
+			t.Errorf("memory grew by %d MB in 150 observations, want at most 150 MB", grown)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func TestFewMistakes(t *testing.T) {
 		mean := sum / float64(orders)
 		t.Logf("%s, %d rows: %v mistakes, mean %.1f, peers %v", name, len(x), all, mean, bounds[name])
 		if mean >= bounds[name] {
-			t.Errorf("%s: %.1f mistakes, not fewer than %v", name, mean, bounds[name])
+			t.Errorf("%s: got %.1f mistakes, want fewer than %v", name, mean, bounds[name])
 		}
 	}
 }

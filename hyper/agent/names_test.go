@@ -27,18 +27,18 @@ func TestHashedNames(t *testing.T) {
 	for i := range 10_000 {
 		place, sign := n.bucket(fmt.Sprintf("word=%d", i))
 		if again, same := n.bucket(fmt.Sprintf("word=%d", i)); again != place || same != sign {
-			t.Fatal("a name has two places")
+			t.Fatal("a name has two different places")
 		}
 		counts[place-1]++
 		signs += int(sign)
 	}
 	for place, count := range counts {
 		if math.Abs(float64(count)-625) > 5*math.Sqrt(625.0*15/16) {
-			t.Errorf("place %d has %d names", place, count)
+			t.Errorf("place %d has %d names, want about 625", place, count)
 		}
 	}
 	if math.Abs(float64(signs)) > 5*100 {
-		t.Errorf("signs add up to %d", signs)
+		t.Errorf("the signs have the sum %d, want about 0", signs)
 	}
 	x, err := n.Numbers(map[string]any{"age": 3.5, "word": "hello", "visits": 2})
 	if err != nil || x[0] != 3.5 || len(x) != 17 {
@@ -76,7 +76,7 @@ func TestWrongNames(t *testing.T) {
 	}
 	shared := Names{Known: []string{"age"}, Buckets: 4} // which take what is not Known, and no text for what is
 	if _, err := shared.Numbers(map[string]any{"age": "x"}); err == nil {
-		t.Error("a text was taken for a number, and is another feature")
+		t.Error("a text for a named feature was accepted as another feature")
 	}
 	both := Names{Known: []string{"age", "age=unknown"}}
 	if x, err := both.Numbers(map[string]any{"age": "unknown"}); err != nil || x[0] != 0 || x[1] != 1 {
@@ -87,12 +87,12 @@ func TestWrongNames(t *testing.T) {
 		_, err := n.Numbers(map[string]any{"age": v})
 		if !errors.Is(err, ErrNotFinite) || !strings.Contains(err.Error(), `feature "age" is too large, or not finite`) ||
 			!strings.HasSuffix(err.Error(), "got "+want) {
-			t.Errorf("%v: %v", v, err)
+			t.Errorf("number %v: got error %v, want ErrNotFinite with the name of the feature", v, err)
 		}
 	}
 	for _, n := range []Names{{Known: []string{""}}, {Known: []string{"a", "a"}}, {Buckets: -1}} {
 		if n.Validate() == nil {
-			t.Errorf("%+v is taken", n)
+			t.Errorf("invalid names %+v are accepted", n)
 		}
 	}
 }

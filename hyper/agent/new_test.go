@@ -156,7 +156,7 @@ func TestRewardsOfAnyScale(t *testing.T) {
 			early, _ := meanError(regrets(first[:c.periods/4], 0))
 			late, _ := meanError(regrets(first, c.periods-c.periods/4))
 			if !(late < early/2) {
-				t.Errorf("regret %.1f of the first quarter and %.1f of the last", early, late)
+				t.Errorf("regret: %.1f in the first quarter and %.1f in the last, want a decrease", early, late)
 			}
 			for _, by := range [][2]float64{{1. / 1024, 0}, {1e-3, 0}, {1e3, 0}, {1e-3, 100}, {1, 100}, {1e3, 100}} {
 				h := run(by[0], by[1])
@@ -169,13 +169,14 @@ func TestRewardsOfAnyScale(t *testing.T) {
 					}
 				}
 				if by[1] == 0 && math.Exp2(math.Round(math.Log2(by[0]))) == by[0] && differ > 0 {
-					t.Errorf("scale %v: %d actions differ", by[0], differ)
+					t.Errorf("scale %v: %d actions differ, want none", by[0], differ)
 				}
 				other, _ := meanError(regrets(h, 0))
 				t.Logf("scale %v, offset %v: regret %.2f, %.2f +- %.2f of scale 1; %d of %d actions differ", by[0], by[1], other,
 					mean, se, differ, runs*c.periods)
 				if math.Abs(other-mean) > 4*math.Sqrt2*se {
-					t.Errorf("scale %v, offset %v: regret %.2f, and %.2f +- %.2f of scale 1", by[0], by[1], other, mean, se)
+					t.Errorf("scale %v, offset %v: got regret %.2f, want %.2f +- %.2f as with scale 1",
+						by[0], by[1], other, mean, se)
 				}
 			}
 		})
@@ -197,9 +198,10 @@ func TestArmsAreExact(t *testing.T) {
 		exact[i] = thompson(r, arms, periods)
 	}
 	want, seWant := meanError(exact)
-	t.Logf("regret %.1f +- %.1f, and %.1f +- %.1f of exact Thompson sampling", got, se, want, seWant)
+	t.Logf("got regret %.1f +- %.1f, want about %.1f +- %.1f as from exact Thompson sampling", got, se, want, seWant)
 	if math.Abs(got-want) > 3*math.Hypot(se, seWant) {
-		t.Errorf("regret %.1f +- %.1f, and %.1f +- %.1f of exact Thompson sampling", got, se, want, seWant)
+		t.Errorf("got regret %.1f +- %.1f, want about %.1f +- %.1f as from exact Thompson sampling",
+			got, se, want, seWant)
 	}
 }
 
@@ -301,7 +303,8 @@ func TestAgentIsTheLearner(t *testing.T) {
 				}
 				action := must.M1(a.Act(context.Background(), x)).Action
 				if action != int(p.actions[run]) {
-					t.Errorf("%s, seed %d, period %d: action %d, in the simulation %d", name, seed, i, action, p.actions[run])
+					t.Errorf("%s, seed %d, period %d: got action %d, want %d as in the simulation",
+						name, seed, i, action, p.actions[run])
 					break
 				}
 				input := []float32{float32(action)}

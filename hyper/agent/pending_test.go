@@ -22,7 +22,8 @@ func TestPendingBytes(t *testing.T) {
 			p.put(newWaiting(uint64(i), x, time.Now()))
 		}
 		if took := heapBytes() - before; took > pendingBytes*11/10 {
-			t.Errorf("%d decisions of %d features take %d bytes", p.size, features, took)
+			t.Errorf("%d decisions of %d features take %d bytes, want about pendingBytes at most",
+				p.size, features, took)
 		}
 		if len(p.all()) != p.size {
 			t.Errorf("%d decisions, want %d", len(p.all()), p.size)

@@ -197,7 +197,8 @@ func TestFloorsAndLogs(t *testing.T) {
 	t.Logf("floor 0.01: %+v, 0.1: %+v", low, high)
 	for j := range low.Half {
 		if high.Half[j] > 0.7*low.Half[j] {
-			t.Errorf("target %d: half widths %v and %v", j, low.Half[j], high.Half[j])
+			t.Errorf("target %d: half width %v with the low floor and %v with the high one, want at most 0.7 times",
+				j, low.Half[j], high.Half[j])
 		}
 	}
 }

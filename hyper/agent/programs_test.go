@@ -65,11 +65,12 @@ func TestPaddingChangesNoDecision(t *testing.T) {
 					for _, size := range []int{6, 16} {
 						got := must.M1(a.decideBy(x, size, number))
 						if len(got.Probabilities) != 5 || got.Action != want.Action {
-							t.Fatalf("%s, %s: %v padded to %d, %v without", name, on, got, size, want)
+							t.Fatalf("%s, %s: got %v with padding to %d, and %v without", name, on, got, size, want)
 						}
 						for i, p := range want.Probabilities {
 							if math.Abs(float64(p-got.Probabilities[i])) > 1e-4 {
-								t.Fatalf("%s, %s: probabilities %v padded to %d, %v without", name, on, got.Probabilities, size,
+								t.Fatalf("%s, %s: probabilities %v padded to %d, %v without",
+									name, on, got.Probabilities, size,
 									want.Probabilities)
 							}
 						}
@@ -85,14 +86,14 @@ func TestPaddingChangesNoSample(t *testing.T) {
 	a, x := ensemble(backend.Go, nil, base.Linear{Features: 2}), someInputs(5)
 	for _, f := range must.M1(a.Sample(x, 7)) {
 		if len(f) != 5 {
-			t.Fatalf("%d values of 5 inputs", len(f))
+			t.Fatalf("got %d values for 5 inputs", len(f))
 		}
 		for i, v := range f { // f is linear
 			a, b := f[0], f[1]
 			det := x[0][0]*x[1][1] - x[0][1]*x[1][0]
 			u, w := (a*x[1][1]-b*x[0][1])/det, (b*x[0][0]-a*x[1][0])/det
 			if math.Abs(float64(u*x[i][0]+w*x[i][1]-v)) > 1e-4 {
-				t.Errorf("input %d: value %v of the function of (%v, %v)", i, v, u, w)
+				t.Errorf("input %d: got value %v, want the value of the function of (%v, %v)", i, v, u, w)
 			}
 		}
 	}
@@ -124,18 +125,18 @@ func TestFewProgramsAreKept(t *testing.T) {
 		must.M1(a.Act(context.Background(), someInputs(n)))
 	}
 	if built != 14 || len(a.programs.all) != 14 { // 1, 2, 3, 4, 6 ... 64, 96, 128
-		t.Errorf("%d programs built, %d kept", built, len(a.programs.all))
+		t.Errorf("%d programs were built and %d kept, want 14 and 14", built, len(a.programs.all))
 	}
 	for n := range 30 {
 		must.M1(a.Sample(someInputs(2), n+1))
 	}
 	must.M1(a.Act(context.Background(), someInputs(2)))
 	if built != 14+30+1 || len(a.programs.all) != mostPrograms {
-		t.Errorf("%d programs built, %d kept", built, len(a.programs.all))
+		t.Errorf("%d programs were built and %d kept, want 45 and the maximum", built, len(a.programs.all))
 	}
 	for _, p := range a.programs.all {
 		if p.users != 1 {
-			t.Errorf("%+v has %d users", p.shape, p.users)
+			t.Errorf("shape %+v: got %d users, want 1", p.shape, p.users)
 		}
 	}
 }
@@ -149,7 +150,7 @@ func TestWarmup(t *testing.T) {
 		must.M(warm.Warmup(3, 5))
 		before := built
 		if warm.Size() != 0 || len(must.M1(warm.Data())) != 0 {
-			t.Errorf("%d data", warm.Size())
+			t.Errorf("got %d data, want 0", warm.Size())
 		}
 		for i := range 3 {
 			for _, n := range []int{3, 5, 6} {
@@ -160,16 +161,16 @@ func TestWarmup(t *testing.T) {
 					continue
 				}
 				if want := must.M1(cold.Act(context.Background(), x)); got.Action != want.Action {
-					t.Errorf("%d of %d actions: %v, %v without a warmup", i, n, got, want)
+					t.Errorf("%d of %d actions: got %v, and %v without a warmup", i, n, got, want)
 				}
 				must.M(cold.Told(x[got.Action], 1))
 			}
 		}
 		if built != before || before < 3 { // Train, and Act twice
-			t.Errorf("%d parts of programs built by a warmup, and %d after it", before, built-before)
+			t.Errorf("%d programs were built by the warmup, and %d after it, want none after it", before, built-before)
 		}
 		if err := warm.Warmup(0); err == nil {
-			t.Error("a warmup for no actions passes")
+			t.Error("Warmup for no actions: got no error")
 		}
 	})
 }

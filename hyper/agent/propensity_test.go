@@ -58,7 +58,7 @@ func TestImportanceWeightsAreUnbiased(t *testing.T) {
 				d := must.M1(a.Act(context.Background(), nil))
 				for x, q := range d.Probabilities {
 					if !(q > 0) {
-						t.Fatalf("probabilities %v: an action that can be taken has none", d.Probabilities)
+						t.Fatalf("got probabilities %v, want none of 0", d.Probabilities)
 					}
 					variance[x] += (1/float64(q) - 1) / decisions / decisions
 				}
@@ -66,7 +66,7 @@ func TestImportanceWeightsAreUnbiased(t *testing.T) {
 			}
 			for x, m := range mean {
 				if se := math.Sqrt(variance[x]); se > 0.1 || math.Abs(m-1) > 5*se {
-					t.Errorf("action %d: E[1{a}/p] is %.3f, standard error %.3f", x, m, se)
+					t.Errorf("action %d: E[1{a}/p] is %.3f, want 1; standard error %.3f", x, m, se)
 				}
 			}
 		})
@@ -92,7 +92,7 @@ func TestFloor(t *testing.T) {
 		if _, err := agent.New(agent.Config{Learner: learner.Learner{
 			Belief: believing(0, 1),
 		}, Floor: bad}); err == nil || !strings.Contains(err.Error(), "Floor") {
-			t.Errorf("floor %v: error %v", bad, err)
+			t.Errorf("floor %v: got error %v, want one about Floor", bad, err)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestPolicyThatCountsActions(t *testing.T) {
 			d := must.M1(a.Act(context.Background(), make1(n)))
 			for x, p := range d.Probabilities {
 				if math.Abs(float64(p)*float64(n)-1) > 1e-6 || d.Action >= n {
-					t.Errorf("%d actions: action %d has probability %v, and %d was taken", n, x, p, d.Action)
+					t.Errorf("%d actions: action %d has probability %v, but action %d was taken", n, x, p, d.Action)
 				}
 			}
 		}
@@ -182,7 +182,7 @@ func TestAnnealingCountsDecisions(t *testing.T) {
 		}
 		p := must.M1(a.Act(context.Background(), nil)).Probabilities
 		if got, want := float64(min(p[0], p[1])), 15/(30+float64(decision)); math.Abs(got-want) > 1e-6 {
-			t.Fatalf("decision %d: probabilities %v, the lesser is not %v", decision, p, want)
+			t.Fatalf("decision %d: got probabilities %v, want %v as the smaller one", decision, p, want)
 		}
 	}
 }
@@ -195,13 +195,13 @@ func TestSamplesAndDecisionsHaveCountsOfTheirOwn(t *testing.T) {
 		must.M1(a.Act(context.Background(), nil))
 	}
 	if !reflect.DeepEqual(must.M1(a.Sample(nil, 4)), must.M1(b.Sample(nil, 4))) {
-		t.Error("decisions change samples")
+		t.Error("decisions have changed the samples")
 	}
 	for range 3 {
 		must.M1(b.Act(context.Background(), nil))
 	}
 	if x, y := fmt.Sprintf("%#v", must.M1(a.Act(context.Background(), nil)).Nameless()),
 		fmt.Sprintf("%#v", must.M1(b.Act(context.Background(), nil)).Nameless()); x != y {
-		t.Errorf("a sample changes decisions: %s, %s", x, y)
+		t.Errorf("a sample has changed the decision: %s, %s", x, y)
 	}
 }

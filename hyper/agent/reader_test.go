@@ -52,7 +52,7 @@ func TestReader(t *testing.T) {
 			r, twin, other := reads(5), reads(5), reads(6)
 			must.M(r.Warmup(3))
 			if r.Size() != 4 {
-				t.Errorf("%d data", r.Size())
+				t.Errorf("got %d data, want 4", r.Size())
 			}
 			var own, same, others []int
 			for range 40 {
@@ -67,14 +67,15 @@ func TestReader(t *testing.T) {
 			x := must.M1(r.Inputs(menu))
 			f, g := must.M1(r.Sample(x, 4)), must.M1(other.Sample(x, 4))
 			if !slices.Equal(own, same) || slices.Equal(f[0], g[0]) {
-				t.Errorf("seeds 5, 5 and 6 decide %v, %v and %v; functions of 5 and 6: %v, %v", own, same, others, f[0], g[0])
+				t.Errorf("decisions with the seeds 5, 5 and 6: got %v, %v and %v; functions of 5 and 6: %v, %v",
+					own, same, others, f[0], g[0])
 			}
 			input := []float32{0}
 			if x != nil {
 				input = x[0]
 			}
 			if err := r.Add(input, 1); !errors.Is(err, agent.ErrClosed) {
-				t.Errorf("a reader learns: %v", err)
+				t.Errorf("Add by a reader: got error %v, want ErrClosed", err)
 			}
 			learn(100)
 			must.M(a.Save(file))
@@ -91,7 +92,7 @@ func TestReader(t *testing.T) {
 			}
 			deciding.Wait()
 			if r.Size() != 104 {
-				t.Errorf("%d data after the later file", r.Size())
+				t.Errorf("after the later file: got %d data, want 104", r.Size())
 			}
 			taken := 0
 			for range 50 {
@@ -100,17 +101,17 @@ func TestReader(t *testing.T) {
 				}
 			}
 			if taken < 30 {
-				t.Errorf("a reader of an agent that knows action 2 to be the best takes it %d of 50 times", taken)
+				t.Errorf("the reader chose the best action, 2, %d times of 50", taken)
 			}
 			text := must.M1(os.ReadFile(file))
 			text[len(text)/2] ^= 1
 			must.M(os.WriteFile(file, text, 0o600))
 			if err := r.Refresh(file); err == nil || r.Size() != 104 {
-				t.Errorf("a damaged file: %v, %d data", err, r.Size())
+				t.Errorf("damaged file: got error %v and %d data, want an error and 104", err, r.Size())
 			}
 			must.M1(r.Decide(ctx, menu))
 			if err := r.Save(file); err == nil {
-				t.Error("a reader was saved")
+				t.Error("Save of a reader: got no error")
 			}
 			if err := a.Refresh(file); err == nil || !strings.Contains(err.Error(), "agent.Reader") {
 				t.Error(err)

@@ -71,7 +71,7 @@ func newAgent(t *testing.T, source string) string {
 		return true
 	})
 	if out == "" {
-		t.Fatal("no agent is made")
+		t.Fatal("the README's code makes no agent")
 	}
 	return out
 }

@@ -51,7 +51,7 @@ func TestReservoirIsUniform(t *testing.T) {
 			chi += math.Pow(n-want, 2) / want / (1 - capacity/float64(data))
 		}
 		if p := (distuv.ChiSquared{K: data - 1}).Survival(chi); p < 1e-6 {
-			t.Errorf("%s: data kept %v times, expected %v: p = %.1g", replay, count, want, p)
+			t.Errorf("%s: data kept %v times, want about %v: p = %.1g", replay, count, want, p)
 		}
 	}
 }
@@ -73,12 +73,12 @@ func TestReservoirOfConditionedBelief(t *testing.T) {
 		roots[capacity] = must.M1(tensors.CopyFlatData[float64](root))
 		c.Replay = Window
 		if _, err := New(c); err == nil || !strings.Contains(err.Error(), "Replay window") {
-			t.Errorf("a window: %v", err)
+			t.Errorf("Replay window: got error %v, want one about it", err)
 		}
 	}
 	for i, v := range roots[3] {
 		if math.Abs(v-roots[40][i]) > 1e-6 {
-			t.Fatalf("the root is %v with room for 3 data, %v with room for all", roots[3], roots[40])
+			t.Fatalf("got the root %v with a capacity of 3 data, %v with a capacity for all", roots[3], roots[40])
 		}
 	}
 }
@@ -95,16 +95,16 @@ func TestPlaces(t *testing.T) {
 		rows[row], d = i, next
 	}
 	if want := (contents{Seen: 11, Kept: 3, Rows: 3, Oldest: 2}); d != want || !slices.Equal(rows, []int{9, 10, 8}) || window.inLoss(d) != 3 {
-		t.Errorf("window: %+v, data %v, |D| %d", d, rows, window.inLoss(d))
+		t.Errorf("window: got %+v, rows %v, |D| %d", d, rows, window.inLoss(d))
 	}
 	reservoir := Config{Learner: learner.Learner{Train: window.Learner.Train}, Replay: Reservoir}
 	if n := reservoir.inLoss(contents{Seen: 11, Kept: 3, Rows: 3}); n != 11 {
-		t.Errorf("reservoir: |D| %d", n)
+		t.Errorf("reservoir: got |D| = %d, want 11", n)
 	}
 	sums := Config{Learner: learner.Learner{Train: train.Config{Integrate: train.FullData}}, Replay: Window}
 	if row, next := sums.place(contents{Seen: 11}); row != 0 || next != (contents{Seen: 12}) || sums.inLoss(next) != 12 ||
 		sums.room(next) != 0 {
-		t.Errorf("sums: row %d, %+v", row, next)
+		t.Errorf("sums: got row %d, contents %+v, want row 0 and 12 data", row, next)
 	}
 }
 
@@ -114,12 +114,12 @@ func TestPadded(t *testing.T) {
 	for n := 1; n <= 4096; n++ {
 		size := padded(n)
 		if size < n || 2*size > 3*n {
-			t.Errorf("%d actions are padded to %d", n, size)
+			t.Errorf("%d actions are padded to %d, want at most half more", n, size)
 		}
 		sizes[size] = true
 	}
 	if padded(0) != 0 || len(sizes) != 24 {
-		t.Errorf("0 is padded to %d, and there are %d sizes", padded(0), len(sizes))
+		t.Errorf("0 is padded to %d, and there are %d different sizes", padded(0), len(sizes))
 	}
 }
 
@@ -140,10 +140,10 @@ func TestFloored(t *testing.T) {
 			t.Fatalf("probabilities %v, want %v", p, want)
 		}
 		if math.Abs(float64(c)/n-float64(p[i])) > 0.005 { // 2654435761 spreads the second word evenly
-			t.Errorf("action %d done %d times of %d, probability %v", i, c, n, p[i])
+			t.Errorf("action %d taken %d times of %d, want a share of %v", i, c, n, p[i])
 		}
 	}
 	if x, p := floored(1, []float32{0, 0.5}, 0, []uint32{0, 0}); x != 1 || p[1] != 1 {
-		t.Errorf("without a floor action %d of probabilities %v", x, p)
+		t.Errorf("without a floor: got action %d with probabilities %v, want action 1", x, p)
 	}
 }

@@ -34,7 +34,7 @@ func TestRowOf(t *testing.T) {
 			}
 		}
 		if dropped == 0 {
-			t.Errorf("%s has dropped nothing: the test shows too little", replay)
+			t.Errorf("%s has dropped no data, so the test shows too little", replay)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestLoadComparesConfigurations(t *testing.T) {
 	must.M(a.Save(path))
 	if text := must.M1(os.ReadFile(path)); !bytes.Contains(text, []byte(`"StepSize":0.01`)) ||
 		!bytes.Contains(text, []byte(`"type":"base.MLP"`)) {
-		t.Error("the configuration cannot be read in the file")
+		t.Error("the file does not show the configuration as text")
 	}
 	of := func(change func(m *hyper.Model)) func(c *agent.Config) {
 		return func(c *agent.Config) {
@@ -109,7 +109,7 @@ func TestLoadComparesConfigurations(t *testing.T) {
 		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s: error %v, want %s", name, err, c.want)
 		case c.want == "" && b.Size() != 1:
-			t.Errorf("%s: %d data", name, b.Size())
+			t.Errorf("%s: got %d data, want 1", name, b.Size())
 		}
 	}
 }
@@ -150,7 +150,7 @@ func TestFileOfThisFormat(t *testing.T) {
 			}
 			err = a.Observe(context.Background(), agent.Feedback{ID: "0-4e02f272", Reward: 1})
 			if file == path && (err != nil || a.Size() != 6) || file != path && !errors.Is(err, agent.ErrExpired) {
-				t.Errorf("%s: feedback of the decision that waits: %v, %d data", file, err, a.Size())
+				t.Errorf("%s: feedback for the waiting decision: got error %v and %d data", file, err, a.Size())
 			}
 		}
 	})
@@ -179,10 +179,10 @@ func TestBadFiles(t *testing.T) {
 	}
 	if _, err := agent.Load(c, dir); !errors.Is(err, agent.ErrDamaged) ||
 		!strings.HasSuffix(err.Error(), "it is a folder") {
-		t.Errorf("a folder: error %v", err)
+		t.Errorf("Load of a folder: got error %v, want ErrDamaged that says that it is a folder", err)
 	}
 	if _, err := agent.Load(c, filepath.Join(dir, "none")); !os.IsNotExist(errCause(err)) {
-		t.Errorf("no file: error %v", err)
+		t.Errorf("missing file: got error %v, want not-exist", err)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestSaveFails(t *testing.T) {
 	must.M(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
 	for _, path := range []string{dir, filepath.Join(dir, "file", "agent"), ""} {
 		if err := a.Save(path); err == nil || !strings.HasPrefix(err.Error(), "saving "+path+": ") {
-			t.Errorf("%q: %v", path, err)
+			t.Errorf("Save to %q: got error %v, want one that names the path", path, err)
 		}
 	}
 }

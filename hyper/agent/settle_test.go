@@ -103,7 +103,7 @@ func TestSettling(t *testing.T) {
 			defer b.Close()
 			same(t, a.Whole(), b.Whole())
 			if y, ok := b.Settled(d.ID); x.reward != (agent.Reward{}) && (ok != (len(x.want) == 1) || ok && y != x.want[0]) {
-				t.Errorf("the decision is settled with %v, %v", y, ok)
+				t.Errorf("the decision is settled with %v, %v, want the learned reward", y, ok)
 			}
 		})
 	}
@@ -126,10 +126,10 @@ func TestLateRewardExpires(t *testing.T) {
 	must.M(a.ObserveAt(agent.Feedback{ID: one.ID, Reward: 1}, time.Now().Add(2*time.Hour)))
 	err := a.ObserveAt(agent.Feedback{ID: two.ID, Reward: 1}, time.Now().Add(4*time.Hour))
 	if !errors.Is(err, agent.ErrExpired) || fmt.Sprint(learnedOf(a)) != "[1 0]" {
-		t.Errorf("%v, learned %v", err, learnedOf(a))
+		t.Errorf("got error %v and learned %v, want ErrExpired and [1 0]", err, learnedOf(a))
 	}
 	if n := a.Settlements(); n != (agent.Settlements{Default: 2, Late: 1}) {
-		t.Errorf("%+v", n)
+		t.Errorf("settlements: got %+v, want 2 defaults and 1 late reward", n)
 	}
 }
 
@@ -153,10 +153,10 @@ func TestRewardsThatDoNotFit(t *testing.T) {
 	}
 	must.M(a.SettleAt(time.Now().Add(2 * time.Hour)))
 	if got := learnedOf(a); len(got) != 1 || got[0] != 8e17 {
-		t.Errorf("learned %v", got)
+		t.Errorf("learned %v, want [8e17]", got)
 	}
 	if err := a.Shown(t.Context(), "7-00000000", id); !errors.Is(err, agent.ErrUnknown) {
-		t.Errorf("shown: %v", err)
+		t.Errorf("Shown: got error %v, want ErrUnknown", err)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestCorrectionIsExact(t *testing.T) {
 				must.M(a.Observe(t.Context(), agent.Feedback{ID: d.ID, Reward: float32(i*i%7) + 3}))
 			}
 			if a.Size() != 12 {
-				t.Fatalf("%d data", a.Size())
+				t.Fatalf("got %d data, want 12", a.Size())
 			}
 			x := [][]float32{{0}, {1}, {2}}
 			switch name {
@@ -203,7 +203,7 @@ func TestCorrectionIsExact(t *testing.T) {
 		for i := range at {
 			for j := range at[i] {
 				if math.Abs(float64(at[i][j]-late[i][j])) > 1e-4*(1+math.Abs(float64(at[i][j]))) {
-					t.Errorf("%s: told at once %v, late %v", name, at, late)
+					t.Errorf("%s: told at once %v, told late %v, want equal functions", name, at, late)
 				}
 			}
 		}
@@ -235,7 +235,7 @@ func TestCorrectionOfRows(t *testing.T) {
 				return learnedOf(a)
 			}
 			if at, late := learn(false), learn(true); len(at) != 6 || fmt.Sprint(at) != fmt.Sprint(late) {
-				t.Errorf("%s: told at once %v, late %v", replay, at, late)
+				t.Errorf("%s: told at once %v, told late %v, want equal data", replay, at, late)
 			}
 		})
 	}
@@ -256,14 +256,14 @@ func TestCorrectionAfterRestart(t *testing.T) {
 		must.M(a.Observe(t.Context(), agent.Feedback{ID: must.M1(a.Act(t.Context(), nil)).ID, Reward: y}))
 	}
 	if a.Alarms().Count == 0 {
-		t.Fatal("there was no alarm")
+		t.Fatal("got no alarm after the change")
 	}
 	before := a.Whole()
 	must.M(a.Observe(t.Context(), agent.Feedback{ID: first.ID, Reward: 9}))
 	after := a.Whole()
 	for _, what := range []string{"data", "decisions"} { // a round more, and what the decision got
 		if before[what] == after[what] {
-			t.Errorf("%s did not change", what)
+			t.Errorf("part %s did not change", what)
 		}
 		delete(before, what)
 	}
@@ -286,7 +286,7 @@ func TestSettlingWithoutWait(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if got := learnedOf(b); len(got) != 1 || got[0] != 7 {
-		t.Errorf("learned %v", got)
+		t.Errorf("learned %v, want [7]", got)
 	}
 }
 
@@ -304,7 +304,7 @@ func TestSettlingBeforeForgetting(t *testing.T) {
 	}
 	must.M1(a.Act(t.Context(), nil)) // the third decision leaves; the second was never shown
 	if got := fmt.Sprint(learnedOf(a)); got != "[2 -1]" {
-		t.Errorf("learned %v", got)
+		t.Errorf("learned %v, want [2 -1]", got)
 	}
 	b := must.M1(agent.Open(c, "none", log))
 	defer b.Close()
@@ -338,7 +338,7 @@ func TestSettlingByItself(t *testing.T) {
 	n := a.Size()
 	time.Sleep(50 * time.Millisecond)
 	if n != a.Size() {
-		t.Error("it settles after Close")
+		t.Error("the agent settled a decision after Close")
 	}
 	path := filepath.Join(t.TempDir(), "agent")
 	must.M(a.Save(path))
@@ -365,18 +365,18 @@ func TestReplaySettlesNothing(t *testing.T) {
 	}
 	time.Sleep(20 * time.Millisecond)
 	if err := b.SettleAt(time.Now()); err == nil || b.Size() != 0 {
-		t.Errorf("%v, %d data while it replays", err, b.Size())
+		t.Errorf("SettleAt during a replay: got error %v and %d data, want an error and 0", err, b.Size())
 	}
 	must.M(b.Continue(log))
 	for begun := time.Now(); b.Size() < 1 && time.Since(begun) < 20*time.Second; {
 		time.Sleep(time.Millisecond)
 	}
 	if y, ok := b.Settled(d.ID); !ok || y != -1 {
-		t.Errorf("settled with %v, %v", y, ok)
+		t.Errorf("settled reward: got %v, %v, want -1", y, ok)
 	}
 	for r, err := range log.All(1) {
 		if must.M(err); r.Settled == nil || *r.Settled != (journal.Settled{ID: d.ID, Reward: -1, Weight: 1, Default: true}) {
-			t.Errorf("%+v", r)
+			t.Errorf("got record %+v, want a default reward of -1", r)
 		}
 	}
 }

@@ -40,12 +40,12 @@ func TestSnapshotStays(t *testing.T) {
 	first.Close()
 	must.M(a.Learn(context.Background(), 2))
 	if got := fmt.Sprint(must.M1(second.Sample(nil, 3))); got != want {
-		t.Errorf("samples %s, and %s before", got, want)
+		t.Errorf("got samples %s, want those of before, %s", got, want)
 	}
 	third := a.Snapshot()
 	defer third.Close()
 	if got := fmt.Sprint(must.M1(third.Sample(nil, 3))); got == want {
-		t.Error("a snapshot of what was learned is that of before")
+		t.Error("the snapshot after learning equals the snapshot before")
 	}
 	second.Close()
 }

@@ -78,7 +78,8 @@ func TestUnstableStepsAreRefused(t *testing.T) {
 			}, Backend: backend.Go})
 			if step > c.limit {
 				if err == nil || !strings.Contains(err.Error(), c.named) || !strings.Contains(err.Error(), "train.Exact") {
-					t.Errorf("%s, a step of %v: %v", c.Integrate, step, err)
+					t.Errorf("%s, a step size of %v: got error %v, want one that names it and train.Exact",
+						c.Integrate, step, err)
 				}
 				continue
 			}
@@ -98,7 +99,7 @@ func TestDefaultStepIsStable(t *testing.T) {
 	}, Backend: backend.Go}))
 	must.M(a.Told([]float32{1}, 5))
 	if mu := a.mean(t)[1]; math.Abs(mu-5/1.0001) > 1e-4 {
-		t.Errorf("the mean is %v", mu)
+		t.Errorf("got the mean %v, want 5/1.0001", mu)
 	}
 }
 

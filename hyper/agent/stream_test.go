@@ -40,29 +40,29 @@ func TestWriteAndRead(t *testing.T) {
 	must.M(a.Write(&w))
 	written := w.Bytes()
 	if !bytes.Equal(written, must.M1(os.ReadFile(path))) {
-		t.Error("Write and Save differ")
+		t.Error("Write and Save give different bytes")
 	}
 	b := must.M1(Read(c, bytes.NewReader(written)))
 	x := must.M1(a.Inputs(m))
 	if b.Size() != 20 || !reflect.DeepEqual(must.M1(a.Sample(x, 5)), must.M1(b.Sample(x, 5))) {
-		t.Errorf("%v", b)
+		t.Errorf("agent that was read: got %v, want 20 data and the same samples", b)
 	}
 	changed := bytes.Clone(written)
 	changed[len(changed)/2] ^= 1
 	for _, bad := range [][]byte{nil, written[:len(written)/2], changed} {
 		if _, err := Read(c, bytes.NewReader(bad)); !errors.Is(err, ErrDamaged) {
-			t.Errorf("%d bytes: %v", len(bad), err)
+			t.Errorf("%d bytes: got error %v, want ErrDamaged", len(bad), err)
 		}
 	}
 	if _, err := Read(Config{}.Contextual(3, 2), bytes.NewReader(written)); !errors.Is(err, ErrOther) {
-		t.Errorf("another configuration: %v", err)
+		t.Errorf("another configuration: got error %v, want ErrOther", err)
 	}
 	failing := errors.New("no more")
 	if _, err := Read(c, io.MultiReader(bytes.NewReader(written[:50]), failed{failing})); !errors.Is(err, failing) {
-		t.Errorf("a reader that fails: %v", err)
+		t.Errorf("failing reader: got error %v, want its own", err)
 	}
 	if err := a.Write(failed{failing}); !errors.Is(err, failing) {
-		t.Errorf("a writer that fails: %v", err)
+		t.Errorf("failing writer: got error %v, want its own", err)
 	}
 }
 

@@ -303,9 +303,9 @@ func TestWrongConfigurations(t *testing.T) {
 		}
 	}
 	if _, err := agent.New(agent.Config{}.Arms(0).Arms(2)); err != nil {
-		t.Errorf("asked again: %v", err)
+		t.Errorf("Arms(0).Arms(2): got error %v, want none", err)
 	}
 	if _, err := agent.New(good()); err != nil {
-		t.Errorf("without a fault: %v", err)
+		t.Errorf("valid configuration: got error %v, want none", err)
 	}
 }

@@ -55,10 +55,10 @@ func checkCertificate(t *testing.T, m Measure, epsilon, delta float64, o Options
 	t.Helper()
 	c := certify(t, m, epsilon, delta, o)
 	if !c.Certified || c.LowerBound < 1-delta || c.LowerBound > c.Probability || c.Draws != 20_000 {
-		t.Errorf("%s, K = %d, %s z: %s", m.Name, m.K(), c.Reference, c)
+		t.Errorf("%s, K = %d, %s z: got %s, want a certificate", m.Name, m.K(), c.Reference, c)
 	}
 	if c.Reached > c.Epsilon || c.FromIndex != m.K() || c.FromIndex+c.Constants != c.Parameters {
-		t.Errorf("%s, K = %d, %s z: %+v", m.Name, m.K(), c.Reference, c)
+		t.Errorf("%s, K = %d, %s z: got %+v, want consistent numbers", m.Name, m.K(), c.Reference, c)
 	}
 }
 
@@ -73,11 +73,11 @@ func TestCertificateOfATriangulation(t *testing.T) {
 func TestRefinementAndBudget(t *testing.T) {
 	m, coarse := known(t, "process", 1), Kuhn{Cells: 2}
 	if c := certify(t, m, 0.05, 0.1, Options{Construction: coarse, Draws: 2000}); !c.Certified || c.Attempts < 2 {
-		t.Errorf("2 cells, refined: %+v", c)
+		t.Errorf("refinement of 2 cells: got %+v, want a certificate after several attempts", c)
 	}
 	if c := certify(t, m, 0.05, 0.1, Options{Construction: coarse, Budget: time.Nanosecond,
 		Draws: 2000}); c.Certified || c.Attempts != 1 || c.Reached <= c.Epsilon {
-		t.Errorf("2 cells, no time: %+v", c)
+		t.Errorf("2 cells without time: got %+v, want no certificate after one attempt", c)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestSpoiltNetworksFail(t *testing.T) {
 	} {
 		c := certify(t, wide(3), 0.1, 0.1, Options{Reference: Gaussian, Budget: time.Nanosecond, spoil: spoil})
 		if c.Certified != (name == "nothing is spoilt") {
-			t.Errorf("%s: %s", name, c)
+			t.Errorf("%s: got certificate %s", name, c)
 		}
 	}
 }
@@ -115,21 +115,21 @@ func TestCertificatesAreReproducible(t *testing.T) {
 		got = append(got, c.Within)
 	}
 	if got[0] != got[1] || got[1] == got[2] {
-		t.Errorf("within epsilon: %v of 2000", got)
+		t.Errorf("draws within epsilon: %v of 2000, want equal for one seed and different for another", got)
 	}
 }
 
 func TestLowerBound(t *testing.T) {
 	if b := LowerBound(20_000, 20_000, 0.99); math.Abs(b-math.Pow(0.01, 1.0/20_000)) > 1e-12 {
 		// All trials succeed: p^n = 1 - confidence.
-		t.Errorf("bound %v", b)
+		t.Errorf("lower bound without failures: got %v", b)
 	}
 	b, tail := LowerBound(7, 10, 0.95), 0.0
 	for i := 7; i <= 10; i++ { // at the bound, 7 or more of 10 successes have probability 0.05
 		tail += choose(10, i) * math.Pow(b, float64(i)) * math.Pow(1-b, float64(10-i))
 	}
 	if math.Abs(tail-0.05) > 1e-9 || LowerBound(0, 10, 0.9) != 0 {
-		t.Errorf("bound %v has tail %v", b, tail)
+		t.Errorf("got bound %v with tail %v, want the tail 0.05", b, tail)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestFaultsAreReportedTogether(t *testing.T) {
 	for _, want := range []string{"given twice", "must increase", "bound B", "needs a distribution", "epsilon", "delta",
 		"draws", "unknown reference", "unknown backend"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("no %q in %v", want, err)
+			t.Errorf("got no %q in error %v", want, err)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func TestInterruptedCertificatesEnd(t *testing.T) {
 func TestCertificateAsJSON(t *testing.T) {
 	line, err := json.Marshal(Certificate{LowerBound: 0.9})
 	if err != nil || !strings.Contains(string(line), `"probability_lower_bound":0.9`) {
-		t.Errorf("%s, %v", line, err)
+		t.Errorf("JSON: got %s, error %v, want a probability_lower_bound of 0.9...", line, err)
 	}
 }
 
@@ -239,7 +239,7 @@ func TestCommittedCertificates(t *testing.T) {
 	for _, c := range records {
 		seen[fmt.Sprint(c.Measure, c.Points, c.Reference, c.Epsilon)] = true
 		if !c.Certified || c.LowerBound < 1-c.Delta || c.Delta != c.Epsilon || c.FromIndex != c.Points {
-			t.Errorf("%+v", c)
+			t.Errorf("got %+v, want a certificate", c)
 		}
 		if quick := c.Measure == "discrete" || c.Measure == "gaussian"; !quick || c.Points > 2 || c.Epsilon < 0.1 {
 			continue
@@ -261,7 +261,7 @@ func TestCommittedCertificates(t *testing.T) {
 				epsilon float64
 			}{{2, 0.1}, {3, 0.1}, {4, 0.1}, {8, 0.1}, {16, 0.1}, {2, 0.02}, {3, 0.02}} {
 				if !seen[fmt.Sprint(name, at.points, r, at.epsilon)] {
-					t.Errorf("no certificate of %s on %d points, %v, %v", name, at.points, r, at.epsilon)
+					t.Errorf("no certificate of %s on %d points, %v, epsilon %v", name, at.points, r, at.epsilon)
 				}
 			}
 		}

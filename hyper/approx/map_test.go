@@ -59,13 +59,13 @@ func TestMapsHaveTheMeasuresLaw(t *testing.T) {
 			f := apply(transport(t, m, r).At, draws(r, source(2, name), n, k), k)
 			mu := m.Sample(source(3, name), n)
 			if _, p := EnergyTest(source(4, name), f, mu, 300); p < 0.005 {
-				t.Errorf("%s, %s z: p = %.4f for the distribution of H(z)", name, r, p)
+				t.Errorf("%s, %s z: p = %.4f for the distribution of H(z), want at least 0.005", name, r, p)
 			}
 			for _, row := range f {
 				floats.Scale(0.6, row)
 			}
 			if _, p := EnergyTest(source(4, name), f, mu, 300); p > 0.005 {
-				t.Errorf("%s, %s z: p = %.4f for the distribution of 0.6 H(z)", name, r, p)
+				t.Errorf("%s, %s z: p = %.4f for the distribution of 0.6 H(z), want less than 0.005", name, r, p)
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func TestKnotheOfAMixtureInvertsItsDistributionFunctions(t *testing.T) {
 			density += p
 		}
 		if math.Abs(first-z[0]) > 1e-9 || math.Abs(second/density-z[1]) > 1e-9 {
-			t.Fatalf("levels %v and %v at z = %v", first, second/density, z)
+			t.Fatalf("got levels %v and %v, want z = %v", first, second/density, z)
 		}
 	}
 }
@@ -141,10 +141,10 @@ func TestBrenierMapsAreCyclicallyMonotone(t *testing.T) {
 		m.Law = l
 		h := transport(t, m, r).(*brenier)
 		if bad := cyclesThatFall(h, r, 3); bad > 0 {
-			t.Errorf("%s z: %d cycles of 2000 fall", r, bad)
+			t.Errorf("%s z: the sum is negative on %d cycles of 2000, want none", r, bad)
 		}
 		if mass := h.massError(draws(r, source(6, "mass"), 1<<17, 3)); mass > massTolerance {
-			t.Errorf("%s z: the cells' masses are %.4f from the weights", r, mass)
+			t.Errorf("%s z: the masses of the cells differ from the weights by %.4f", r, mass)
 		}
 	}
 }
@@ -177,6 +177,6 @@ func TestMeasureFromASampler(t *testing.T) {
 func TestEnergyTest(t *testing.T) {
 	d, p := EnergyTest(source(1, "energy"), [][]float64{{0}, {0}}, [][]float64{{3}, {3}}, 2000)
 	if math.Abs(d-6) > 1e-12 || math.Abs(p-1.0/3) > 0.05 { // 2*3 - 0 - 0; 2 of the 6 ways to split have this distance
-		t.Errorf("distance %v, p %v", d, p)
+		t.Errorf("got distance %v and p-value %v, want 6 and 1/3", d, p)
 	}
 }

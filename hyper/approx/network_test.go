@@ -38,7 +38,7 @@ func TestNetworksComposeAndCap(t *testing.T) {
 	relu := Network{Layers: []Layer{identity(2), {W: [][]float64{{1, 1}}, B: []float64{-2}}}}
 	both, f := halve.then(relu), make([]float64, 1)
 	if both.Hidden() != 1 || both.Size() != 2*3+3 || !slices.Equal(both.Widths(), []int{2, 2, 1}) {
-		t.Errorf("widths %v, size %d", both.Widths(), both.Size())
+		t.Errorf("got widths %v and size %d, want [2 2 1] and 9", both.Widths(), both.Size())
 	}
 	for _, z := range [][]float64{{4, 2}, {4, -2}, {-8, 1}, {20, 0}} {
 		both.At(z, f)
@@ -64,7 +64,7 @@ func TestMaximaIsTheMaximum(t *testing.T) {
 		net, f := b.network(top), make([]float64, 1)
 		for _, z := range draws(Gaussian, source(1, "max"), 100, n) {
 			if net.At(z, f); math.Abs(f[0]-floats.Max(z)) > 1e-12 {
-				t.Fatalf("maximum of %v: %v", z, f[0])
+				t.Fatalf("maximum of %v: got %v", z, f[0])
 			}
 		}
 	}
@@ -80,7 +80,8 @@ func TestQuantileIsInterpolatedWithinTheTolerance(t *testing.T) {
 			worst = max(worst, math.Abs(f[0]-quantile(u)))
 		}
 		if worst > tolerance || worst < tolerance/3 {
-			t.Errorf("error %v with %d knots, tolerance %v", worst, len(knots), tolerance)
+			t.Errorf("got error %v with %d knots, want between a third of the tolerance and the tolerance %v",
+				worst, len(knots), tolerance)
 		}
 	}
 }
@@ -92,12 +93,13 @@ func TestConstructionsAreCloseAndGetCloser(t *testing.T) {
 		for _, r := range References {
 			at := task(t, known(t, name, 3), r, 0.02, 0.1)
 			if natural(at.Map, 3) != c {
-				t.Errorf("%s: the natural construction is %s", name, natural(at.Map, 3).Name())
+				t.Errorf("%s: got the construction %s", name, natural(at.Map, 3).Name())
 			}
 			before := share(build(t, c, at, 0), at, at.Epsilon)
 			after := share(build(t, c, at, 2), at, at.Epsilon)
 			if before < 1-at.Delta || after < 1-at.Delta/3 {
-				t.Errorf("%s, %s z: within epsilon with probability %.4f, refined %.4f", name, r, before, after)
+				t.Errorf("%s, %s z: within epsilon with probability %.4f, refined %.4f, want above 1 - delta "+
+					"and 1 - delta/3", name, r, before, after)
 			}
 		}
 	}
@@ -154,7 +156,7 @@ func TestKnotsLieWhereTheMapBends(t *testing.T) {
 		}
 	}
 	if near < 3 {
-		t.Errorf("%d of 21 knots are at the jump", near)
+		t.Errorf("%d of 21 knots are near the jump, want more", near)
 	}
 }
 
@@ -162,6 +164,6 @@ func TestKnotsLieWhereTheMapBends(t *testing.T) {
 func TestTrainedNetworksLearn(t *testing.T) {
 	at := task(t, known(t, "mixture", 1), Uniform, 0.2, 0.1)
 	if p := share(build(t, Trained{Width: 24, Steps: 1500}, at, 0), at, at.Epsilon); p < 0.95 {
-		t.Errorf("within epsilon with probability %.3f", p)
+		t.Errorf("within epsilon with probability %.3f, want at least 0.95", p)
 	}
 }

@@ -11,15 +11,15 @@ func TestLevelsAndQuantiles(t *testing.T) {
 	for _, r := range References {
 		for _, u := range []float64{0.001, 0.3, 0.5, 0.9} {
 			if got := r.level(r.at(u)); math.Abs(got-u) > 1e-12 {
-				t.Errorf("%s: level of the quantile at %v is %v", r, u, got)
+				t.Errorf("%s: the quantile at %v has the level %v", r, u, got)
 			}
 		}
 	}
 	if q := Uniform.normal(0.975); math.Abs(q-1.959963984540054) > 1e-12 { // from a table
-		t.Errorf("quantile at 0.975 is %v", q)
+		t.Errorf("quantile at 0.975: got %v, want 1.96", q)
 	}
 	if err := Reference("sphere").Validate(); err == nil {
-		t.Error("an unknown reference is accepted")
+		t.Error("unknown reference: got no error")
 	}
 }
 
@@ -42,12 +42,12 @@ func TestDrawsHaveTheReferencesMoments(t *testing.T) {
 			variance := sum2/n/k - mean*mean
 			if math.Abs(mean-want[0]) > 0.02 || math.Abs(variance/want[1]-1) > 0.02 {
 				// 4 standard errors of 60,000 draws
-				t.Errorf("%s %s: mean %.4f, variance %.4f", r, name, mean, variance)
+				t.Errorf("%s, %s: got mean %.4f and variance %.4f", r, name, mean, variance)
 			}
 		}
 		mean, second := r.Index(k).Moments().Mean, r.Index(k).Moments().Second
 		if math.Abs(mean-want[0]) > 1e-12 || math.Abs(second-mean*mean-want[1]) > 1e-12 {
-			t.Errorf("%s: moments %v, %v", r, mean, second)
+			t.Errorf("%s: got moments %v and %v", r, mean, second)
 		}
 	}
 }

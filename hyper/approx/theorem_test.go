@@ -63,7 +63,7 @@ func TestClampedSumIsTheCappedNetwork(t *testing.T) {
 					}
 				}
 				if r == Gaussian && outside == 0 {
-					t.Errorf("%s, K = %d: no z outside the box", name, k)
+					t.Errorf("%s, K = %d: all z are inside the box, want some outside", name, k)
 				}
 			}
 		}
@@ -83,7 +83,7 @@ func TestOneHotOnAnyPoints(t *testing.T) {
 	}
 	if d := slices.Max(supErrors(f, apply(th.Near, z, 5))); d > 1e-3*m.Bound {
 		// Ramps of slope 240 have larger rounding errors than the rest.
-		t.Errorf("f and the capped H~ differ by %g", d)
+		t.Errorf("f and the capped H~ differ by %g, want at most 1e-3 B", d)
 	}
 }
 
@@ -139,14 +139,14 @@ func TestPredictionsAreTheDirectEvaluation(t *testing.T) {
 					t.Fatal(err)
 				}
 				if d := slices.Max(supErrors(double, direct)); d > 1e-10*th.Bound {
-					t.Errorf("%s, %s z: double precision is off by %g", measure, r, d)
+					t.Errorf("%s, %s z: double precision has an error of %g", measure, r, d)
 				}
 				tolerance := 1e-5 * th.Bound
 				if _, smooth := known(t, measure, k).Law.(Mixture); !smooth {
 					tolerance *= 100 // steep ramps amplify rounding errors
 				}
 				if d := slices.Max(supErrors(single, direct)); d > tolerance {
-					t.Errorf("%s, %s z: single precision is off by %g", measure, r, d)
+					t.Errorf("%s, %s z: single precision has an error of %g", measure, r, d)
 				}
 			}
 		}
@@ -163,7 +163,7 @@ func TestBoxHasItsProbability(t *testing.T) {
 			}
 		}
 		if p := float64(inside) / n; math.Abs(p-0.95) > 0.007 { // 1 - delta/4; 4 standard errors
-			t.Errorf("K = %d: probability %.4f", k, p)
+			t.Errorf("K = %d: got probability %.4f, want 0.95", k, p)
 		}
 	}
 	if b := (Box{Eta: 1, Ramp: 0.5}); b.At([]float64{1.25, 0}) != 0.5 || b.At([]float64{-1.25, 1.25}) != 0 ||

@@ -131,18 +131,19 @@ func TestSecondProcessCompilesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "compiled")
 	first, second := mustProcess(t, dir), mustProcess(t, dir)
 	if want := (backend.Compiling{Compiled: programs}); first.Counts != want || first.Why != "" {
-		t.Errorf("first %+v, %s", first.Counts, first.Why)
+		t.Errorf("first process: got %+v, %s, want all programs compiled", first.Counts, first.Why)
 	}
 	if want := (backend.Compiling{Loaded: programs}); second.Counts != want || second.Why != "" {
-		t.Errorf("second %+v, %s", second.Counts, second.Why)
+		t.Errorf("second process: got %+v, %s, want all programs loaded", second.Counts, second.Why)
 	}
 	if !reflect.DeepEqual(first.Memory, second.Memory) {
-		t.Errorf("memory %v, and %v of the same programs from the cache", first.Memory, second.Memory)
+		t.Errorf("got memory %v, and %v for the same programs from the cache, want equal numbers",
+			first.Memory, second.Memory)
 	}
 	// XLA divides work by the number of processors, which NPROC overrides. A program for another number is therefore a
 	// different program, as on another processor.
 	if other := mustProcess(t, dir, "NPROC=7"); other.Counts.Compiled != programs {
-		t.Errorf("with other processors %+v", other.Counts)
+		t.Errorf("other number of processors: got %+v, want all programs compiled again", other.Counts)
 	}
 }
 
@@ -162,18 +163,18 @@ func TestTenProcessesAtOnceCompileEachProgramOnce(t *testing.T) {
 	for i, r := range reports {
 		compiled, loaded = compiled+r.Counts.Compiled, loaded+r.Counts.Loaded
 		if !reflect.DeepEqual(r.Results, wants()) || r.Counts.Replaced > 0 {
-			t.Errorf("process %d: %v, %+v", i, r.Results, r.Counts)
+			t.Errorf("process %d: got results %v, counts %+v", i, r.Results, r.Counts)
 		}
 	}
 	if compiled != programs || loaded != 9*programs {
-		t.Errorf("%d compilations and %d loads of %d programs by 10 processes", compiled, loaded, programs)
+		t.Errorf("10 processes made %d compilations and %d loads of %d programs", compiled, loaded, programs)
 	}
 }
 
 func TestWithoutACacheProgramsAreCompiled(t *testing.T) {
 	needXLA(t)
 	if r := mustProcess(t, "off"); !strings.Contains(r.Why, "off") {
-		t.Errorf("off: %+v", r)
+		t.Errorf("HYPER_COMPILE_CACHE=off: got %+v, want off as the reason", r)
 	}
 	foreign := filepath.Join(t.TempDir(), "compiled")
 	if err := os.Mkdir(foreign, 0o755); err != nil {
@@ -183,10 +184,10 @@ func TestWithoutACacheProgramsAreCompiled(t *testing.T) {
 		t.Skip("only root can give a folder to another user")
 	}
 	if r := mustProcess(t, foreign); !strings.Contains(r.Why, "another user") {
-		t.Errorf("a folder of another user: %+v", r)
+		t.Errorf("folder of another user: got %+v, want that as the reason", r)
 	}
 	if left, err := os.ReadDir(foreign); err != nil || len(left) > 0 {
-		t.Errorf("the folder of another user has %v, %v", left, err)
+		t.Errorf("the folder of another user has the files %v, error %v, want none", left, err)
 	}
 }
 
@@ -218,11 +219,11 @@ func TestPluginThatCannotSerialiseCompiles(t *testing.T) {
 	build := exec.Command(compiler, "-shared", "-fPIC", fmt.Sprintf("-DREAL=%q", backend.PluginPath("cpu")), "-o",
 		filepath.Join(dir, backend.PluginFile("cpu")), source, "-ldl")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("cannot build the plugin: %v\n%s", err, out)
 	}
 	r := mustProcess(t, filepath.Join(dir, "compiled"), "PJRT_PLUGIN_LIBRARY_PATH="+dir)
 	if !strings.Contains(r.Why, "cannot serialise") {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v, want a reason about serialisation", r)
 	}
 }
 
@@ -280,7 +281,7 @@ func TestDamagedPrograms(t *testing.T) {
 		check(float64(1000 + i))
 	}
 	if last, err := backend.CompilingOf(backend.XLACPU); err != nil || last.Loaded-after.Loaded != times {
-		t.Errorf("%d of %d programs were replaced, %v", last.Loaded-after.Loaded, times, err)
+		t.Errorf("%d of %d programs were loaded after the repair (error %v)", last.Loaded-after.Loaded, times, err)
 	}
 }
 
@@ -297,7 +298,7 @@ func fresh(t *testing.T, cache string, known map[string]bool) string {
 			return path
 		}
 	}
-	t.Fatal("nothing new in the cache")
+	t.Fatal("the cache has no new file")
 	return ""
 }
 

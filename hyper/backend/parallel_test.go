@@ -42,6 +42,6 @@ func TestProductsSideBySideEnd(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(30 * time.Second):
-		t.Fatal("the products do not end")
+		t.Fatal("the products did not end within 30 s")
 	}
 }

@@ -68,6 +68,6 @@ func TestPluginHash(t *testing.T) {
 	}
 	check("another file in its place", link, "two")
 	if _, err := PluginHash(filepath.Join(dir, "none.so")); !os.IsNotExist(err) {
-		t.Errorf("no plugin: %v", err)
+		t.Errorf("missing plugin: got error %v, want not-exist", err)
 	}
 }

@@ -36,7 +36,7 @@ func TestPrecision(t *testing.T) {
 			}
 		}
 		if of = math.Sqrt(of) / n; !(worst < 1e-5*of) {
-			t.Errorf("an element is wrong by %.1e, where elements are about %.1f", worst, of)
+			t.Errorf("an element has an error of %.1e; elements are about %.1f", worst, of)
 		}
 	})
 }

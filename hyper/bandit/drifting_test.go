@@ -23,7 +23,7 @@ func TestDriftingWithoutDrift(t *testing.T) {
 		nil, 8)
 	want := watch(t, backend.Go, &Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, seeds, nil, 8)
 	if !reflect.DeepEqual(still, want) {
-		t.Error("it is another world")
+		t.Error("without drift the world differs from the Gaussian bandit")
 	}
 }
 
@@ -68,6 +68,6 @@ func TestDriftingValidate(t *testing.T) {
 		}
 	}
 	if err := (&Drifting{Gaussian: Gaussian{Arms: 1, PriorVariance: 1, NoiseVariance: 1}, Drift: math.NaN()}).Validate(); err == nil {
-		t.Error("a drift that is no number passes")
+		t.Error("drift NaN: got no error")
 	}
 }

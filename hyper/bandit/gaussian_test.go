@@ -72,7 +72,7 @@ func TestGaussianMoments(t *testing.T) {
 			"noise of two periods": {product, 1}} {
 			mean, variance := meanAndVariance(c.v)
 			if math.Abs(mean) > 5*math.Sqrt(c.variance/runs) {
-				t.Errorf("%s: %s has mean %.4f", name, what, mean)
+				t.Errorf("%s: %s has mean %.4f, want 0", name, what, mean)
 			}
 			// The variance of a product of two independent normal numbers has a kurtosis of 9: standard error
 			// sqrt(8/n).
@@ -143,7 +143,8 @@ func TestLeastRegret(t *testing.T) {
 			mean, variance := meanAndVariance(regrets)
 			within := 5 * math.Sqrt(variance/runs)
 			if mean < least-within || scale == 1 && mean > least+within {
-				t.Errorf("%d arms, %d periods, thresholds of %v: regret %.4f +- %.4f, and the bound is %.4f", c.arms, c.periods,
+				t.Errorf("%d arms, %d periods, thresholds of %v: got regret %.4f +- %.4f, want at least the bound %.4f",
+					c.arms, c.periods,
 					scale, mean, within, least)
 			}
 		}
@@ -158,7 +159,7 @@ func TestLeastRegret(t *testing.T) {
 		{2, 1e6, 1, 2 / math.Sqrt(math.Pi)}, // each arm once: 2 E[max]
 	} {
 		if got := (&Gaussian{Arms: c.arms, PriorVariance: c.variance}).LeastRegret(c.periods); math.Abs(got-c.want) > 1e-3 {
-			t.Errorf("%+v: %v", c, got)
+			t.Errorf("least regret of %+v: got %v", c, got)
 		}
 	}
 }

@@ -46,12 +46,13 @@ func TestLinearActions(t *testing.T) {
 			for _, v := range x {
 				sum, square = sum+float64(v), square+float64(v)*float64(v)
 				if math.Abs(float64(v)) > c.largest+1e-6 {
-					t.Fatalf("%s: a component of %v", set, v)
+					t.Fatalf("%s: got a component of %v, which is too large", set, v)
 				}
 			}
 			n := float64(len(x))
 			if math.Abs(sum/n) > 5*math.Sqrt(c.square/n) || math.Abs(square/n/c.square-1) > 5*2/math.Sqrt(n) {
-				t.Errorf("%s: components have mean %v and mean square %v, want 0 and %v", set, sum/n, square/n, c.square)
+				t.Errorf("%s: components have mean %v and mean square %v, want 0 and %v",
+					set, sum/n, square/n, c.square)
 			}
 			variance := 0.0
 			for i := 0; i < len(means); i += actions {
@@ -110,10 +111,11 @@ func TestUnknownAction(t *testing.T) {
 		for i, arm := range arms {
 			best := max(pays[i], 0.5)
 			if got := fmt.Sprint(means[3*i : 3*i+3]); got != fmt.Sprint([]float32{0.5, 0.5, pays[i]}) {
-				t.Fatalf("run %d: means %s where the last arm pays %v", i, got, pays[i])
+				t.Fatalf("run %d: got means %s, but the last arm pays %v", i, got, pays[i])
 			}
 			if regret[i] != best-means[3*i+int(arm)] || arm == 2 && reward[i] != pays[i] {
-				t.Fatalf("run %d, arm %d: reward %v, regret %v; the last arm pays %v", i, arm, reward[i], regret[i], pays[i])
+				t.Fatalf("run %d, arm %d: reward %v, regret %v; the last arm pays %v",
+					i, arm, reward[i], regret[i], pays[i])
 			}
 			paying += float64(pays[i]) / runs
 			if arm == 0 {
@@ -121,7 +123,7 @@ func TestUnknownAction(t *testing.T) {
 			}
 		}
 		if math.Abs(paying-0.5) > 0.025 || math.Abs(ones-0.5) > 0.036 {
-			t.Errorf("the last arm pays in %v of runs, another gives 1 in %v", paying, ones)
+			t.Errorf("the last arm pays in a share %v of the runs, another arm in %v, want 1/2", paying, ones)
 		}
 	})
 }

@@ -18,7 +18,6 @@ import (
 // the variance before, because units are symmetric about 0 and a ReLU halves their mean square. The difference of two
 // outputs has twice as much, divided by rho^2. Over 2,000 runs of 10 actions, which are correlated within a run, the
 // standard error is about 3%. Actions are drawn from N(0, I).
-// rho^2. Over 2,000 runs of 10 actions, those of a run alike: the standard error is about 3%. Actions are from N(0, I).
 func TestNeuralLogisticGenerator(t *testing.T) {
 	const s, features, actions, runs, rho = 0.7737, 4, 10, 2000, 1.5
 	w := &NeuralLogistic{Actions: actions, Features: features, Generator: []int{6, 5}, Temperature: rho}
@@ -52,7 +51,7 @@ func TestNeuralLogisticGenerator(t *testing.T) {
 		}
 		if n := float64(runs * actions * features); math.Abs(got(2)) > 5/math.Sqrt(n) ||
 			math.Abs(got(3)-1) > 5*math.Sqrt(2/n) {
-			t.Errorf("actions have mean %.4f and variance %.4f", got(2), got(3))
+			t.Errorf("actions have mean %.4f and variance %.4f, want 0 and 1", got(2), got(3))
 		}
 	})
 }
@@ -92,7 +91,8 @@ func TestNeuralLogisticRewards(t *testing.T) {
 		p := float64(mean[a])
 		reward, regret := tensors.ToScalar[float32](out[2*a]), tensors.ToScalar[float32](out[2*a+1])
 		if math.Abs(float64(reward)-p) > 5*math.Sqrt(p*(1-p)/periods) || math.Abs(float64(regret-(best-mean[a]))) > 1e-5 {
-			t.Errorf("action %d: rewards of %.3f and regrets of %.3f, probabilities %v", a, reward, regret, mean)
+			t.Errorf("action %d: got mean reward %.3f and regret %.3f, but the probabilities are %v",
+				a, reward, regret, mean)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestNeuralActionsAreOnTheSphere(t *testing.T) {
 				norm += float64(v) * float64(v)
 			}
 			if math.Abs(norm-1) > 2e-6 || seen[x[at]] {
-				t.Fatalf("action %d is %v; seen before: %v", at/features, x[at:at+features], seen[x[at]])
+				t.Fatalf("action %d is %v, want length 1; seen before: %v", at/features, x[at:at+features], seen[x[at]])
 			}
 			seen[x[at]] = true
 		}
@@ -194,14 +194,15 @@ func TestNeuralStep(t *testing.T) {
 		}
 	}
 	if noise[runs-1] != 0 {
-		t.Errorf("noise %g without noise", noise[runs-1])
+		t.Errorf("run without noise: got noise %g", noise[runs-1])
 	}
 	both, product := 0.0, 0.0
 	for i := range runs - 1 {
 		both, product = both+noise[i]*noise[i]/0.25/(runs-1), product+noise[i]*next[i]/0.25/(runs-1)
 	}
 	if math.Abs(both-1) > 5*math.Sqrt(2.0/(runs-1)) || math.Abs(product) > 5/math.Sqrt(runs-1) {
-		t.Errorf("the noise's variance is %.3f of what it should be, its correlation between periods %.3f", both, product)
+		t.Errorf("the noise has %.3f times the right variance, and a correlation of %.3f between periods",
+			both, product)
 	}
 }
 

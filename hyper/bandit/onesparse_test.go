@@ -37,7 +37,7 @@ func TestOneSparseSublists(t *testing.T) {
 		for i := 1; i < len(sublists); i++ {
 			// Lists of one level have lengths that differ by at most one.
 			if a, b := sublists[i-1], sublists[i]; b[1]-b[0] > a[1]-a[0]+1 {
-				t.Errorf("N = %d: %v goes before %v", n, a, b)
+				t.Errorf("N = %d: sublist %v comes before the longer %v", n, a, b)
 			}
 		}
 		compare := func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }
@@ -47,7 +47,7 @@ func TestOneSparseSublists(t *testing.T) {
 		}
 		actions := b.Actions()
 		if len(actions) != 2*n-2 {
-			t.Fatalf("N = %d: %d actions", n, len(actions))
+			t.Fatalf("N = %d: got %d actions, want 2N - 2", n, len(actions))
 		}
 		for i, x := range actions {
 			from, to, value := i, i+1, float32(1)
@@ -117,7 +117,7 @@ func TestOneSparseTruth(t *testing.T) {
 			got := mean[run*(2*n-2):][:2*n-2]
 			m := slices.Index(got, 1)
 			if m < 0 || m >= n {
-				t.Fatalf("N = %d, run %d: mean rewards %v", n, run, got)
+				t.Fatalf("N = %d, run %d: got mean rewards %v, want a one-hot vector", n, run, got)
 			}
 			count[m]++
 			for i, x := range b.Actions() {
@@ -131,7 +131,7 @@ func TestOneSparseTruth(t *testing.T) {
 			chi += (c - expected) * (c - expected) / expected
 		}
 		if p := (distuv.ChiSquared{K: float64(n - 1)}).Survival(chi); p < 1e-6 {
-			t.Errorf("N = %d: components %v times, expected %.1f: p = %.1g", n, count, expected, p)
+			t.Errorf("N = %d: components drawn %v times, want about %.1f: p = %.1g", n, count, expected, p)
 		}
 	}
 }
@@ -156,7 +156,8 @@ func TestOneSparseStep(t *testing.T) {
 				want = 0.5
 			}
 			if regret[run] != want || reward[run] != 1-want {
-				t.Errorf("theta* = %d, action %d: regret %v, reward %v, want %v and %v", m, x, regret[run], reward[run], want,
+				t.Errorf("theta* = %d, action %d: regret %v, reward %v, want %v and %v",
+					m, x, regret[run], reward[run], want,
 					1-want)
 			}
 		}
@@ -188,7 +189,8 @@ func TestOneSparseNoise(t *testing.T) {
 	}
 	if bound := 5 * math.Sqrt(2.0/runs); math.Abs(square-1) > bound || math.Abs(periods) > bound ||
 		math.Abs(neighbours) > bound {
-		t.Errorf("the noise's variance is %.3f of what it should be, its correlation between periods %.3f, between runs %.3f",
+		t.Errorf("the noise has %.3f times the right variance, correlations of %.3f between periods and %.3f "+
+			"between runs",
 			square, periods, neighbours)
 	}
 }

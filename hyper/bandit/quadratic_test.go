@@ -46,7 +46,7 @@ func TestQuadraticActions(t *testing.T) {
 					if slices.Equal(input, all[(run*actions+a)*features:][:features]) {
 						places = append(places, a)
 						if mean[run*offered+i] != means[run*actions+a] {
-							t.Fatalf("run %d: action %d is offered with the mean of another", run, a)
+							t.Fatalf("run %d: action %d has the mean reward of another action", run, a)
 						}
 					}
 				}

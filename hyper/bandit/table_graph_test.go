@@ -59,24 +59,24 @@ func TestShuffled(t *testing.T) {
 				one := order[pass*rows : (pass+1)*rows]
 				all[fmt.Sprint(one)] = true
 				if !slices.Equal(slices.Sorted(slices.Values(one)), []int{0, 1, 2, 3, 4, 5, 6}) {
-					t.Errorf("run %d, pass %d: rows %v", run, pass, one)
+					t.Errorf("run %d, pass %d: got rows %v, want each row once", run, pass, one)
 				}
 			}
 			for period := range rows {
 				mistakes += h.all[period][1] // of the first class
 			}
 			if mistakes != 3 { // the ids 1, 3 and 5
-				t.Errorf("run %d: %v mistakes", run, mistakes)
+				t.Errorf("run %d: got %v mistakes, want 3", run, mistakes)
 			}
 			orders[name] += fmt.Sprint(order)
 		}
 		if len(all) != passes*len(seeds) {
-			t.Errorf("%d orders of %d are the same", passes*len(seeds)-len(all), passes*len(seeds))
+			t.Errorf("%d of %d orders are equal to another, want none", passes*len(seeds)-len(all), passes*len(seeds))
 		}
 	})
 	for _, order := range orders {
 		if other := orders[backendOf(orders)]; order != other {
-			t.Errorf("orders %s and %s", order, other)
+			t.Errorf("orders of the rows: %s and %s, want equal orders", order, other)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func TestShuffledIsUniform(t *testing.T) {
 		}
 		square += 200 * float64(24-len(count))
 		if limit := (distuv.ChiSquared{K: 23}).Quantile(0.9999); square > limit {
-			t.Errorf("pass %d: chi-square %v of %d orders, limit %v", pass, square, len(count), limit)
+			t.Errorf("pass %d: got chi-squared %v for %d orders, want at most %v", pass, square, len(count), limit)
 		}
 	}
 }
@@ -161,14 +161,14 @@ func TestOnline(t *testing.T) {
 						t.Errorf("run %d, period %d, column %d: %v, want %v", run, period, column, got, want)
 					}
 					if !slices.Equal(x[2:5], v[2:5]) {
-						t.Errorf("run %d, period %d: words %v are %v", run, period, v[2:5], x[2:5])
+						t.Errorf("run %d, period %d: words %v became %v, want no change", run, period, v[2:5], x[2:5])
 					}
 				}
 			}
 		}
 	})
 	if clipped == 0 {
-		t.Error("nothing was clipped")
+		t.Error("no number was clipped")
 	}
 }
 
@@ -182,7 +182,7 @@ func TestIntercept(t *testing.T) {
 		for period, x := range watch(t, "go", with, []uint64{1}, nil, 4)[0].inputs {
 			if width := len(own.inputs[period]) / 9; !slices.Equal(x[:width+1],
 				append(slices.Clone(own.inputs[period][:width]), 1)) {
-				t.Errorf("%s: inputs %v, without %v", how, x, own.inputs[period])
+				t.Errorf("%s: got inputs %v, and %v without the intercept", how, x, own.inputs[period])
 			}
 		}
 	}

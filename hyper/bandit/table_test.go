@@ -54,7 +54,7 @@ func TestTable(t *testing.T) {
 		for period, inputs := range h.inputs {
 			row := slices.IndexFunc(rows, func(r []float32) bool { return slices.Equal(r, inputs[:5]) })
 			if row < 0 {
-				t.Fatalf("inputs %v belong to no row", inputs)
+				t.Fatalf("inputs %v are not the inputs of a row", inputs)
 			}
 			counts[row]++
 			for a := range 3 {
@@ -79,7 +79,7 @@ func TestTable(t *testing.T) {
 	}
 	for row, n := range counts {
 		if math.Abs(float64(n)-100) > 5*8.7 {
-			t.Errorf("row %d is drawn %d times of 400", row, n)
+			t.Errorf("row %d was drawn %d times of 400, want about 100", row, n)
 		}
 	}
 }
@@ -91,14 +91,14 @@ func TestTableClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := w.Problem(); p.Actions != 3 || p.Features != 3 || !p.Moves {
-		t.Errorf("%+v", p)
+		t.Errorf("got problem %+v, want 3 actions and 3 features", p)
 	}
 	if got := fmt.Sprint(w.read.class.Value()); got != "[[2] [1] [0]]" {
-		t.Errorf("classes %s", got)
+		t.Errorf("got classes %s, want [[2] [1] [0]]", got)
 	}
 	w.Target = "x"
 	if p := w.Problem(); fmt.Sprint(p.Actions, w.read.class.Value()) != "3 [[0] [1] [2]]" {
-		t.Errorf("another target: %+v, classes %v", p, w.read.class.Value())
+		t.Errorf("another target: got %+v with classes %v, want 3 classes in numeric order", p, w.read.class.Value())
 	}
 }
 
@@ -111,16 +111,16 @@ func TestTableOfData(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p := w.Problem(); p.Actions != want[0] || p.Features != want[1] {
-			t.Errorf("%s: %+v", name, p)
+			t.Errorf("data set %s: got problem %+v", name, p)
 		}
 		if source, sum := w.Source(); source != name || len(sum) != 64 {
-			t.Errorf("%s: source %q, %q", name, source, sum)
+			t.Errorf("%s: got source %q with digest %q", name, source, sum)
 		}
 	}
 	help, _ := reflect.TypeFor[Table]().FieldByName("Data")
 	for _, name := range sheet.Sets() {
 		if !strings.Contains(help.Tag.Get("help"), name) {
-			t.Errorf("the help does not name %s", name)
+			t.Errorf("the help does not contain %s", name)
 		}
 	}
 }

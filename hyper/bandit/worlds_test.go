@@ -111,11 +111,11 @@ func watch(t *testing.T, name string, w World, seeds []uint64, numbers map[strin
 		offer, state := w.Offer(state, n, root.Named("offer"), period)
 		out, next := w.Step(state, n, root.Named("env"), period, action)
 		if got := slices.Sorted(maps.Keys(next)); !slices.Equal(got, names) {
-			t.Errorf("the state has %v, and then %v", names, got)
+			t.Errorf("the state has the parts %v, and then %v, want no change", names, got)
 		}
 		nodes := []*Node{Zeros(period.Graph(), out.Reward.Shape()), Ones(period.Graph(), out.Reward.Shape())}
 		if x := offer.Inputs(p.Actions); (x == nil) != (p.Features == 0) {
-			t.Errorf("inputs %v of %d features", x, p.Features)
+			t.Errorf("got inputs %v for %d features", x, p.Features)
 		} else if x != nil {
 			x.AssertDims(runs, p.Actions, p.Features)
 			nodes[0] = x
@@ -129,7 +129,7 @@ func watch(t *testing.T, name string, w World, seeds []uint64, numbers map[strin
 		}
 		nodes = append(nodes, out.Reward, out.Regret)
 		if (out.Late != nil) != p.Delays {
-			t.Errorf("Late %v where Delays is %v", out.Late, p.Delays)
+			t.Errorf("got Late %v although Delays is %v", out.Late, p.Delays)
 		}
 		none := Const(period.Graph(), false)
 		late := Late{Arrived: none, Action: action, Input: nodes[0]}
@@ -138,7 +138,7 @@ func watch(t *testing.T, name string, w World, seeds []uint64, numbers map[strin
 			late.Arrived.AssertScalar()
 			late.Action.AssertDims(runs)
 			if (late.Input != nil) != p.Moves {
-				t.Errorf("the input of a late reward is %v where Moves is %v", late.Input, p.Moves)
+				t.Errorf("late reward: got input %v, although Moves is %v", late.Input, p.Moves)
 			} else if late.Input != nil {
 				late.Input.AssertDims(runs, p.Features)
 			} else {
@@ -245,29 +245,31 @@ func conforms(t *testing.T, fresh func() World) {
 						// A reward is 1 if the period's random number is less than the probability, whatever the
 						// action.
 						if reward != 0 && reward != 1 || reward < first[0] && regret < first[1] {
-							t.Errorf("run %d, period %d: reward %v and regret %v of action %d, %v of the first", i, period, reward, regret,
+							t.Errorf("run %d, period %d: reward %v and regret %v of action %d, %v of the first",
+								i, period, reward, regret,
 								a, first)
 						}
 						continue
 					}
 					if !p.Delays && h.there[period][0] == 1 && off > 1e-4 {
-						t.Errorf("run %d, period %d: reward %v and regret %v of action %d, %v of the first", i, period, reward, regret,
+						t.Errorf("run %d, period %d: reward %v and regret %v of action %d, %v of the first",
+							i, period, reward, regret,
 							a, first)
 					}
 					if p.Delays && reward != h.all[period][0] {
-						t.Errorf("run %d, period %d: the late reward is another for action %d", i, period, a)
+						t.Errorf("run %d, period %d: the late reward depends on action %d", i, period, a)
 					}
 				}
 				if least != 0 {
-					t.Errorf("run %d, period %d: the least regret of an action is %v", i, period, least)
+					t.Errorf("run %d, period %d: got %v as the least regret of the actions, want 0", i, period, least)
 				}
 				moved = moved || !slices.Equal(h.inputs[period], h.inputs[0])
 			}
 			if moved != p.Moves {
-				t.Errorf("run %d: inputs changed: %v, where Moves is %v", i, moved, p.Moves)
+				t.Errorf("run %d: inputs changed: %v, although Moves is %v", i, moved, p.Moves)
 			}
 			if alone := watch(t, name, w, seeds[i:i+1], nil, periods); name == backend.Go && !reflect.DeepEqual(alone[0], h) {
-				t.Errorf("run %d is another alone", i)
+				t.Errorf("run %d differs from the same run alone", i)
 			}
 		}
 		if name == backend.Go && slices.Equal(batch[0].reward[periods-1], batch[1].reward[periods-1]) &&
@@ -288,7 +290,7 @@ func conforms(t *testing.T, fresh func() World) {
 		}
 		if other := watch(t, backend.Go, w, seeds[:1], nil, periods); reflect.DeepEqual(other[0].reward, batch[0].reward) &&
 			reflect.DeepEqual(other[0].regret, batch[0].regret) {
-			t.Errorf("%s changes nothing", number)
+			t.Errorf("number %s has no effect on rewards and regrets", number)
 		}
 	}
 }
@@ -314,31 +316,33 @@ func TestDelayed(t *testing.T) {
 				late := watch(t, name, &Delayed{w, delay}, seeds, nil, periods)
 				if delay == 0 {
 					if !reflect.DeepEqual(late, now) {
-						t.Errorf("%s: a delay of 0 is another world", what)
+						t.Errorf("%s: a delay of 0 changes the world", what)
 					}
 					continue
 				}
 				features := w.Problem().Features
 				for i, h := range late {
 					if !reflect.DeepEqual(h.regret, now[i].regret) || !reflect.DeepEqual(h.inputs, now[i].inputs) {
-						t.Errorf("%s, delay %d: other regrets or inputs", what, delay)
+						t.Errorf("%s, delay %d: the delay changes regrets or inputs", what, delay)
 					}
 					for period := range periods {
 						if h.arrived[period] != (period >= delay) {
-							t.Errorf("%s, delay %d: arrived %v in period %d", what, delay, h.arrived[period], period)
+							t.Errorf("%s, delay %d: arrived is %v in period %d", what, delay, h.arrived[period], period)
 						}
 						if period < delay {
 							continue
 						}
 						then := period - delay
 						if h.reward[period][0] != now[i].reward[then][0] || h.lateAction[period] != now[i].action[then] {
-							t.Errorf("%s, delay %d, period %d: reward %v of action %d, want %v of %d", what, delay, period,
+							t.Errorf("%s, delay %d, period %d: reward %v of action %d, want %v of %d",
+								what, delay, period,
 								h.reward[period], h.lateAction[period], now[i].reward[then], now[i].action[then])
 						}
 						at := int(now[i].action[then]) * features
 						want := now[i].inputs[then]
 						if w.Problem().Moves && !slices.Equal(h.lateInput[period], want[at:at+features]) {
-							t.Errorf("%s, delay %d, period %d: input %v of %v", what, delay, period, h.lateInput[period], want)
+							t.Errorf("%s, delay %d, period %d: got input %v of %v",
+								what, delay, period, h.lateInput[period], want)
 						}
 					}
 				}

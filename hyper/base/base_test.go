@@ -16,23 +16,8 @@ import (
 
 const runs, indices, inputs = 2, 3, 4
 
-// eval runs a graph function and returns its float32 outputs, flat.
-func eval(t testing.TB, name string, fn func(in []*Node) []*Node, args ...any) [][]float32 {
-	t.Helper()
-	b, err := backend.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := CallOnceN(b, fn, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	flat := make([][]float32, len(out))
-	for i, o := range out {
-		flat[i] = tensors.MustCopyFlatData[float32](o)
-	}
-	return flat
-}
+// eval runs a graph function once.
+var eval = testbackend.Eval[float32]
 
 func random(r *rand.Rand, n int) []float32 {
 	v := make([]float32, n)
@@ -141,7 +126,7 @@ func TestMLP(t *testing.T) {
 func TestMLPValidate(t *testing.T) {
 	for _, b := range []MLP{{}, {Layers: []int{3}}, {Layers: []int{3, 0, 1}}, {Layers: []int{3, 1}, Activation: -1}} {
 		if b.Validate() == nil {
-			t.Errorf("%v passes", b)
+			t.Errorf("invalid %v is accepted", b)
 		}
 	}
 }

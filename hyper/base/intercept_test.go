@@ -23,7 +23,7 @@ func TestIntercept(t *testing.T) {
 	}
 	with, plain := Linear{Features: features, Intercept: true}, Linear{Features: features + 1}
 	if with.Inputs() != features || with.Groups()[0] != features+1 || with.UnitVariance() != plain.UnitVariance() {
-		t.Errorf("%d inputs, groups %v, unit variance %v", with.Inputs(), with.Groups(), with.UnitVariance())
+		t.Errorf("got %d inputs, groups %v, unit variance %v", with.Inputs(), with.Groups(), with.UnitVariance())
 	}
 	testbackend.Each(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {

@@ -33,7 +33,7 @@ func TestBadMeasuresAreExitStatus2(t *testing.T) {
 	_, _, stderr := call(t, "approx", "--measure", "x", "--points", "-1", "--epsilon", "-1")
 	for _, want := range []string{"unknown measure", "--points", "epsilon"} {
 		if !strings.Contains(stderr, want) {
-			t.Errorf("no %q in %q", want, stderr)
+			t.Errorf("got no %q in %q", want, stderr)
 		}
 	}
 }
@@ -42,14 +42,14 @@ func TestApproxPrintsACertificate(t *testing.T) {
 	status, stdout, stderr := call(t, "approx", "--measure", "discrete", "--points", "3", "--json", "--draws", "2000")
 	var c approx.Certificate
 	if err := json.Unmarshal([]byte(stdout), &c); err != nil || status != 0 {
-		t.Fatalf("status %d, %v, stdout %q, stderr %q", status, err, stdout, stderr)
+		t.Fatalf("exit status %d, error %v, want 0 and JSON: stdout %q, stderr %q", status, err, stdout, stderr)
 	}
 	if !strings.Contains(stdout, `"probability_lower_bound":`) || !c.Certified || c.Points != 3 {
-		t.Errorf("certificate %q", stdout)
+		t.Errorf("got JSON %q, want a certificate for 3 points", stdout)
 	}
 	status, stdout, _ = call(t, "approx", "--measure", "discrete", "--optimal", "--points", "2", "--draws", "2000")
 	if status != 0 || !strings.Contains(stdout, "max-affine") || !strings.Contains(stdout, "certified") {
-		t.Errorf("status %d, stdout %q", status, stdout)
+		t.Errorf("exit status %d, stdout %q, want 0 and a certificate by max-affine", status, stdout)
 	}
 }
 
@@ -58,6 +58,6 @@ func TestApproxFailsWithoutACertificate(t *testing.T) {
 	status, stdout, stderr := call(t, "approx", "--measure", "gaussian", "--draws", "10", "--delta", "0.01")
 	if status != exitFailed || !strings.Contains(stdout, "not certified") ||
 		!strings.Contains(stderr, "not certified") {
-		t.Errorf("status %d, stdout %q, stderr %q", status, stdout, stderr)
+		t.Errorf("exit status %d, want 1 and not certified: stdout %q, stderr %q", status, stdout, stderr)
 	}
 }

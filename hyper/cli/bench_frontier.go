@@ -29,8 +29,7 @@ func benchFrontierCommand() *cobra.Command {
 computation by the paper's formula that is below a bar. The bar is the paper's 0.01 sqrt(K), or twice the regret of
 exact Thompson sampling (see hyper check frontier). It then measures the time of a run-period with these settings on one
 core: settings with the same number of arms in turn, in rounds, of which the fastest counts. It measures the second half
-of the periods, without compilation; see hyper bench scaling. A ratio divides an ensemble by the linear hypermodel with
-the same training method.`,
+of the periods, without compilation. A ratio divides an ensemble by the linear hypermodel with the same training method.`,
 		Example: "  hyper bench frontier\n  hyper bench frontier 10 30 --json",
 	}
 	t.add(c)

@@ -17,7 +17,7 @@ func TestBenchFrontier(t *testing.T) {
 	quick := []string{"bench", "frontier", "10", "--study", study, "--rounds", "1", "--time", "1ms"}
 	status, stdout, stderr := call(t, append(quick, "--json")...)
 	if status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
 	linear := map[paper.Bar]map[string]paper.FrontierTime{paper.PerformsWell: {}, paper.TwiceExact: {}}
 	ratios := 0
@@ -26,14 +26,15 @@ func TestBenchFrontier(t *testing.T) {
 		must.M(json.Unmarshal([]byte(line), &p))
 		if p.Arms != 10 || len(p.Setting) < 4 || p.Micros <= 0 || p.Backend != "go" ||
 			p.Computation.Value < p.Computation.Lower || p.Computation.Value > p.Computation.Upper {
-			t.Errorf("%s", line)
+			t.Errorf("got line %s, want a point with its setting, time and computation", line)
 		}
 		if p.Agent == "linear" {
 			linear[p.Bar][p.Integrate] = p
 		} else if l, ok := linear[p.Bar][p.Integrate]; ok {
 			ratios++
 			if p.Ratio.Value != p.Computation.Value/l.Computation.Value || float64(p.MicrosRatio) != p.Micros/l.Micros {
-				t.Errorf("want the ratio of %v to %v, and of the times: %s", p.Computation.Value, l.Computation.Value, line)
+				t.Errorf("want the ratio of %v to %v, and of the times: %s",
+					p.Computation.Value, l.Computation.Value, line)
 			}
 		}
 	}
@@ -44,7 +45,7 @@ func TestBenchFrontier(t *testing.T) {
 	status, table, stderr := call(t, quick...)
 	want := "\n10    0.01 sqrt(K) sampled    linear    " + first.Found()
 	if status != 0 || strings.Count(table, "\n") != 1+strings.Count(stdout, "\n") || !strings.Contains(table, want) {
-		t.Errorf("exit status %d: %s\nno line %q in\n%s", status, stderr, want, table)
+		t.Errorf("exit status %d, want 0: %s\ngot no line %q in\n%s", status, stderr, want, table)
 	}
 	refuses(t, map[string]string{
 		"bench frontier":                                "--study notebooks/results/frontier/*.gz: no such file or folder",

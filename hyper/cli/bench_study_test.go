@@ -17,7 +17,7 @@ func TestBenchStudy(t *testing.T) {
 	quick := []string{"bench", "study", "neural", "actions=200", "--study", pieces, "--rounds", "1", "--time", "1ms"}
 	status, stdout, stderr := call(t, append(quick, "--json")...)
 	if status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
 	agents := map[string]study.Tradeoff{}
 	for line := range strings.Lines(stdout) {
@@ -25,11 +25,11 @@ func TestBenchStudy(t *testing.T) {
 		must.M(json.Unmarshal([]byte(line), &o))
 		agents[o.Agent] = o
 		if o.Settings["actions"] != 200. || o.Period != 5000 || o.Runs != 60 || o.Micros <= 0 || !(o.Regret.Value > 0) {
-			t.Errorf("%s", line)
+			t.Errorf("got line %s, want 200 actions, 5000 periods, 60 runs, a time and a regret", line)
 		}
 	}
 	if len(agents) < 4 || agents["linear"].Operations < 10*agents["ensemble"].Operations {
-		t.Errorf("offers %v", agents)
+		t.Errorf("got offers %v, want at least 4 agents, linear with the most operations", agents)
 	}
 	for want, args := range map[string][]string{
 		"has no agent with [actions=7]": {"bench", "study", "neural", "actions=7", "--study", pieces},

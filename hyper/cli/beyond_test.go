@@ -32,7 +32,7 @@ func TestTableOfLaterWork(t *testing.T) {
 	text, rest, agents := strings.Cut(before, agentsBegin)
 	_, rest, ends := strings.Cut(rest, agentsEnd)
 	if !ok || !agents || !ends {
-		t.Fatal("the page has no place for the tables")
+		t.Fatal("the page has no marks for the tables")
 	}
 	var both strings.Builder
 	writeTable(&both, must.M1(beyond.Tabulate(paper.Known, filepath.Dir(dir), nil)))
@@ -40,7 +40,7 @@ func TestTableOfLaterWork(t *testing.T) {
 	if *update {
 		must.M(os.WriteFile(dir+"/README.md", []byte(want), 0o644))
 	} else if page != want {
-		t.Errorf("the page is not what the results say; -update writes it:\n%s", want)
+		t.Errorf("the page differs from the results; -update writes it:\n%s", want)
 	}
 }
 
@@ -67,12 +67,12 @@ func TestBeyondPublishedMeans(t *testing.T) {
 	before, rest, begins := strings.Cut(page, publishedBegin)
 	_, after, ends := strings.Cut(rest, publishedEnd)
 	if !begins || !ends {
-		t.Fatal("the page has no place for the table of published means")
+		t.Fatal("the page has no marks for the table of published means")
 	}
 	if want := before + publishedBegin + table + publishedEnd + after; *update {
 		must.M(os.WriteFile(file, []byte(want), 0o644))
 	} else if page != want {
-		t.Errorf("the page does not have the published means beside our intervals; -update writes them:\n%s", table)
+		t.Errorf("the page does not have the table of published means; -update writes it:\n%s", table)
 	}
 	var book struct {
 		Cells []struct {
@@ -130,12 +130,12 @@ func TestTable(t *testing.T) {
 	dir := must.M1(filepath.Abs("../../notebooks/results"))
 	status, out, errors := call(t, "table", "--study", dir)
 	if status != 0 || !strings.HasPrefix(out, "| Agent | Operations") || !strings.Contains(out, "| network-gp | 1.0e6 |") {
-		t.Errorf("status %d: %s%s", status, out, errors)
+		t.Errorf("exit status %d, want 0 and the table of agents: %s%s", status, out, errors)
 	}
 	var one beyond.Table
 	if status, out, _ := call(t, "table", "--study", dir, "--json"); status != 0 ||
 		json.Unmarshal([]byte(out), &one) != nil || len(one.Worlds) < 3 {
-		t.Errorf("JSON: status %d: %s", status, out)
+		t.Errorf("JSON: exit status %d, want 0 and at least 3 worlds: %s", status, out)
 	}
 	refuses(t, map[string]string{
 		"table --study none": "there is no folder none: give --study DIR",
@@ -151,6 +151,6 @@ func TestCheckOfLaterWork(t *testing.T) {
 		t.Error(out)
 	}
 	if status, _, err := call(t, "check", beyond.Name); status != 2 || !strings.Contains(err, "needs one --study DIR") {
-		t.Errorf("exit status %d: %s", status, err)
+		t.Errorf("exit status %d, want 2 and an error about --study: %s", status, err)
 	}
 }

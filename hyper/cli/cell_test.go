@@ -58,7 +58,7 @@ func TestRunInACell(t *testing.T) {
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &out, &said
 	if err := c.Run(); err != nil || out.Len() > 0 || said.Len() > 0 {
-		t.Fatalf("%v, standard output %q, standard error %q", err, out.String(), said.String())
+		t.Fatalf("error %v, standard output %q, standard error %q, want none", err, out.String(), said.String())
 	}
 	pictures, texts := 0, []string{}
 	for data := range displayed {
@@ -70,12 +70,12 @@ func TestRunInACell(t *testing.T) {
 		}
 	}
 	if pictures != 1 || len(texts) != 1 {
-		t.Fatalf("%d pictures and %q", pictures, texts)
+		t.Fatalf("got %d pictures and texts %q, want 1 of each", pictures, texts)
 	}
 	for _, want := range []string{"**gaussian, 20 periods, 2 runs", "\n| agent | cumulative regret |", "\n| linear | ",
 		"\n| ensemble | ", "\n\nResults in `here`: `notebook.Results(\"gaussian\")` reads them"} {
 		if !strings.Contains(texts[0], want) {
-			t.Errorf("%q is not in %s", want, texts[0])
+			t.Errorf("got no %q in %s", want, texts[0])
 		}
 	}
 }

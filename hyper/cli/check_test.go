@@ -30,12 +30,12 @@ func TestCheckTellsWhyClaimsAreNotShown(t *testing.T) {
 		"least-10: the diagonal",
 		"not tested: not in the study: agent linear with"} {
 		if !strings.Contains(stdout, want) {
-			t.Errorf("%q is not in %s", want, stdout)
+			t.Errorf("got no %q in %s", want, stdout)
 		}
 	}
 	want := "of 4 claims 1 reproduced, 1 refuted, 1 undecided, 1 not tested"
 	if !strings.Contains(stderr, want) {
-		t.Errorf("%q is not in %s", want, stderr)
+		t.Errorf("got no %q in %s", want, stderr)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestCheckJudgesAtOneSize(t *testing.T) {
 	var f map[string]any
 	if err := json.Unmarshal([]byte(stdout), &f); err != nil || f["verdict"] != "not tested" ||
 		f["estimate"] != "NaN" || f["reason"] == nil || f["periods"] != 100000.0 {
-		t.Errorf("%v: %s", err, stdout)
+		t.Errorf("error %v, got %s, want the verdict \"not tested\"", err, stdout)
 	}
 }
 
@@ -91,12 +91,12 @@ func TestCheckHelp(t *testing.T) {
 	_, help, _ := call(t, "check", "--help")
 	for _, v := range []study.Verdict{study.Reproduced, study.Refuted, study.Undecided, study.NotTested} {
 		if !strings.Contains(help, "\n  "+string(v)+"  ") {
-			t.Errorf("the help does not explain %q", v)
+			t.Errorf("the help does not explain the verdict %q", v)
 		}
 	}
 	_, list, _ := call(t, "list", "gaussian")
 	if want := "needs 100 runs of 2000 periods: hyper check gaussian --claim linear-near-exact\n      with --quick " +
 		"30 runs of 2000 periods\n"; !strings.Contains(list, want) {
-		t.Errorf("%q is not in the list", want)
+		t.Errorf("got no %q in the list", want)
 	}
 }

@@ -30,7 +30,7 @@ func between(t *testing.T, page, begin, end string) (before, text, after string)
 	line, rest, ok2 := strings.Cut(rest, "-->\n")
 	text, after, ok3 := strings.Cut(rest, end)
 	if !ok || !ok2 || !ok3 {
-		t.Fatalf("the page has no place between %q and %q", begin, end)
+		t.Fatalf("the page has no text between the marks %q and %q", begin, end)
 	}
 	return before + begin + line + "-->\n", text, end + after
 }
@@ -42,7 +42,7 @@ func has(t *testing.T, file, begin, end, want string) {
 	if *update {
 		must.M(os.WriteFile(file, []byte(before+want+after), 0o644))
 	} else if text != want {
-		t.Errorf("%s is not what the results say; the test writes it with -update:\n%s", file, want)
+		t.Errorf("%s differs from the results; the test writes it with -update:\n%s", file, want)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestAnswersOnPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "answers")
 	must.M(plot.Save(p, path))
 	if !bytes.Equal(must.M1(os.ReadFile(path+".svg")), must.M1(os.ReadFile(resultsFolder+"/answers.svg"))) {
-		t.Error("answers.svg is not what the results say; the test draws it with -update")
+		t.Error("answers.svg differs from the results; the test draws it with -update")
 	}
 }
 
@@ -86,14 +86,15 @@ func TestCheckPaper(t *testing.T) {
 	status, stdout, stderr := call(t, "check", "--paper", "--study", must.M1(filepath.Abs(resultsFolder)))
 	if status != 1 || strings.Count(stdout, "“") != 10 || !strings.Contains(stdout,
 		"does not hold: regret of IDS over Thompson sampling") || !strings.Contains(stderr, "of 10 sentences ") {
-		t.Errorf("exit status %d\n%s%s", status, stdout, stderr)
+		t.Errorf("exit status %d, want 1 and ten sentences\n%s%s", status, stdout, stderr)
 	}
 	_, stdout, _ = call(t, "check", "--paper", "--json", "--study", must.M1(filepath.Abs(resultsFolder)))
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	var seventh answer
 	if err := json.Unmarshal([]byte(lines[6]), &seventh); err != nil || len(lines) != 10 || seventh.Sentence != 7 ||
 		seventh.Answer != study.Holds || len(seventh.Parts) != 1 {
-		t.Errorf("%d lines of JSON, the seventh %+v, %v", len(lines), seventh, err)
+		t.Errorf("got %d lines of JSON, the seventh %+v, error %v, want 10 and that sentence 7 holds",
+			len(lines), seventh, err)
 	}
 	for want, args := range map[string][]string{
 		"--paper needs one --study DIR":          {"check", "--paper"},
@@ -115,16 +116,16 @@ func TestCheckAllOfOneClaim(t *testing.T) {
 	status, stdout, stderr := call(t, one...)
 	if status != 1 || strings.Count(stdout, "| `") != 1 || !strings.Contains(stderr,
 		"of 1 claims 0 reproduced, 1 refuted") {
-		t.Fatalf("exit status %d, %s%s", status, stdout, stderr)
+		t.Fatalf("exit status %d, want 1 and one refuted claim: %s%s", status, stdout, stderr)
 	}
 	page := string(must.M1(os.ReadFile(resultsPage)))
 	if line := stdout[strings.Index(stdout, "| `"):]; !strings.Contains(page, line) {
-		t.Errorf("the page has no line %s", line)
+		t.Errorf("the page does not have the line %s", line)
 	}
 	one[len(one)-1] = "hypernetwork-below-linea"
 	if status, _, stderr := call(t, one...); status != exitBadInput ||
 		!strings.Contains(stderr, "hypernetwork-below-linear") {
-		t.Errorf("an unknown claim: exit status %d, %s", status, stderr)
+		t.Errorf("unknown claim: exit status %d, want 2 and a similar name: %s", status, stderr)
 	}
 }
 
@@ -147,11 +148,11 @@ func TestStages(t *testing.T) {
 	plan, err := stages([]string{"24:16:500", "3:32:2000"})
 	if err != nil || len(plan) != 2 || plan[0].Candidates != 24 || plan[1].Size.Runs != 32 ||
 		plan[1].Size.Periods != 2000 {
-		t.Errorf("%+v, %v", plan, err)
+		t.Errorf("stages: got %+v, error %v, want two", plan, err)
 	}
 	for _, text := range []string{"", "24", "24:16", "24:16:500:7", "a:b:c", "24:16:500x"} {
 		if _, err := stages([]string{text}); err == nil {
-			t.Errorf("--rung %q is not refused", text)
+			t.Errorf("--rung %q: got no error", text)
 		}
 	}
 }

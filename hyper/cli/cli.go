@@ -94,7 +94,7 @@ func newCommand() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(approxCommand(), runCommand(), resumeCommand(), plotCommand(), compareCommand(), exportCommand(),
 		listCommand(), checkCommand(), tuneCommand(), sweepCommand(), shardCommand(), statusCommand(), mergeCommand(),
-		calibrateCommand(), benchCommand(), serveCommand(), rewardCommand(), replayCommand(), evaluateCommand(),
+		benchCommand(), serveCommand(), rewardCommand(), replayCommand(), evaluateCommand(),
 		doctorCommand(), versionCommand(), testbedCommand(), tableCommand(), testbedWorkerCommand(), workerCommand())
 	return root
 }

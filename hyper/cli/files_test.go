@@ -31,7 +31,7 @@ func TestTables(t *testing.T) {
 			"--backend", "go",
 			"--out", filepath.Join(t.TempDir(), "out")}, args...)...)
 		if status != 0 || strings.Contains(stdout, "Inf") || !strings.Contains(stdout, `"order":"shuffled"`) {
-			t.Errorf("hyper %v: exit status %d: %s%s", args, status, stdout, stderr)
+			t.Errorf("hyper %v: exit status %d, want 0 and the order: %s%s", args, status, stdout, stderr)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func TestFilesOfOnesOwn(t *testing.T) {
 	status, stdout, stderr := call(t, "run", table, "--agent", "linear,"+mine, "--set", "delay=2", "--periods", "30",
 		"--runs", "2", "--json", "--out", out)
 	if status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
 	if !strings.Contains(stdout, `"agent":"mine"`) || !strings.Contains(stdout, `"particles":7`) ||
 		strings.Contains(stdout, "Inf") {
@@ -55,13 +55,13 @@ func TestFilesOfOnesOwn(t *testing.T) {
 	must.M(os.Remove(mine))
 	for _, verb := range []string{"resume", "compare"} {
 		if status, _, stderr := call(t, verb, out); status != 0 {
-			t.Errorf("hyper %s: exit status %d: %s", verb, status, stderr)
+			t.Errorf("hyper %s: exit status %d, want 0: %s", verb, status, stderr)
 		}
 	}
 	if status, _, stderr := call(t, "run", "neural", "--agent", "diagonal,epinet", "--set", "belief-hidden=4", "--set",
 		"hidden=4",
 		"--set", "actions=5", "--periods", "5", "--runs", "1"); status != 0 {
-		t.Errorf("exit status %d: %s", status, stderr)
+		t.Errorf("exit status %d, want 0: %s", status, stderr)
 	}
 }
 

@@ -27,7 +27,8 @@ func refused(t *testing.T, args []string, want ...string) {
 	status, _, stderr := call(t, args...)
 	for _, w := range want {
 		if status != exitBadInput || !strings.Contains(stderr, w) {
-			t.Errorf("hyper %s: exit status %d, error %q; want status 2 and %q", strings.Join(args, " "), status, stderr, w)
+			t.Errorf("hyper %s: exit status %d, error %q; want status 2 and %q",
+				strings.Join(args, " "), status, stderr, w)
 		}
 	}
 }
@@ -40,7 +41,7 @@ func TestExportLosesNothing(t *testing.T) {
 	piece := filepath.Join(t.TempDir(), "piece.jsonl.gz")
 	for range 2 { // the second time with the same bytes
 		if status, _, stderr := call(t, "export", one, piece); status != 0 || stderr != "wrote "+piece+"\n" {
-			t.Errorf("exit status %d, %s", status, stderr)
+			t.Errorf("exit status %d, %s, want 0 and the name of the piece", status, stderr)
 		}
 	}
 	swept := filepath.Join(t.TempDir(), "swept")
@@ -96,7 +97,7 @@ func TestFoldersAreOfOneCommand(t *testing.T) {
 		swept: {"search.json", lab.ResultsFile}, tuned: {"plan.json"}} {
 		for _, name := range made {
 			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-				t.Errorf("%s was written into %s", name, dir)
+				t.Errorf("%s was written into %s, want no file", name, dir)
 			}
 		}
 	}
@@ -124,7 +125,7 @@ func TestUnfinishedResults(t *testing.T) {
 	refused(t, []string{"compare", dir}, want)
 	figure := filepath.Join(t.TempDir(), "x")
 	if status, _, stderr := call(t, "plot", dir, "--out", figure); status != 0 || !strings.Contains(stderr, want) {
-		t.Errorf("plot: exit status %d, %s", status, stderr)
+		t.Errorf("plot: exit status %d, want 0 and the names of the files: %s", status, stderr)
 	}
 	must0(t, "compare", dir, other) // other has rows of linear
 	if _, _, stderr := call(t, "plot", dir, other, "--out", figure); strings.Contains(stderr, "unfinished") {

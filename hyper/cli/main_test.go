@@ -110,7 +110,7 @@ func TestEmptyFlagsAreRefused(t *testing.T) {
 		{"plot", "x", "--out", ""}, {"check", "gaussian", "--claim", ""}, {"run", "gaussian", "--policy", ""}} {
 		if status, _, stderr := call(t, args...); status != exitBadInput ||
 			!strings.Contains(stderr, " is empty: give it a value, or leave the flag out") {
-			t.Errorf("hyper %q: exit status %d, %s", args, status, stderr)
+			t.Errorf("hyper %q: exit status %d, want 2 and advice: %s", args, status, stderr)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
 		"--set", "index-samples=2", "--set", "step-size=0.1,0.2",
 		"--periods", "20", "--runs", "3", "--seed", "7", "--json", "--out", dir)
 	if status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	if len(lines) != 3 {
@@ -143,29 +143,29 @@ func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
 	for i, line := range lines {
 		var o map[string]any
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
-			t.Fatalf("line %d: %v", i, err)
+			t.Fatalf("line %d is not JSON: %v", i, err)
 		}
 		for _, key := range []string{"experiment", "agent", "settings", "runs", "periods", "seed", "backend",
 			"average_regret", "average_regret_se", "cumulative_regret",
 			"cumulative_regret_se", "cumulative_regret_median", "diverged", "computation", "compile_seconds",
 			"run_seconds", "run_periods_per_second"} {
 			if o[key] == nil {
-				t.Errorf("line %d has no %q", i, key)
+				t.Errorf("line %d has no key %q", i, key)
 			}
 		}
 		if o["runs"] != 3.0 || o["periods"] != 20.0 || o["seed"] != 7.0 || o["backend"] != backend.Go {
-			t.Errorf("line %d tells other runs, periods, seed or backend: %s", i, line)
+			t.Errorf("line %d has wrong runs, periods, seed or backend: %s", i, line)
 		}
 	}
 	if status, _, stderr := call(t, "plot", dir); status != 0 {
-		t.Fatalf("plot: exit status %d: %s", status, stderr)
+		t.Fatalf("plot: exit status %d, want 0: %s", status, stderr)
 	}
 	if _, err := png.Decode(bytes.NewReader(must.M1(os.ReadFile(filepath.Join(dir, "regret.png"))))); err != nil {
 		t.Error(err)
 	}
 	if status, again, stderr := call(t, "resume", dir, "--json"); status != 0 ||
 		!strings.Contains(again, `"run_periods_per_second":null`) {
-		t.Errorf("resuming finished results: exit status %d, %s%s", status, again, stderr)
+		t.Errorf("resume of finished results: exit status %d, want 0 and no speed: %s%s", status, again, stderr)
 	}
 }
 
@@ -189,11 +189,11 @@ func TestCtrlCSavesAndResumeGoesOn(t *testing.T) {
 		t.Fatalf("exit status %d, error %q; want 130 and how to resume", s, stderr.String())
 	}
 	if status, _, stderr := call(t, "resume", dir); status != 0 {
-		t.Fatalf("resume: exit status %d: %s", status, stderr)
+		t.Fatalf("resume: exit status %d, want 0: %s", status, stderr)
 	}
 	whole := filepath.Join(t.TempDir(), "whole")
 	if status, _, stderr := call(t, append(args, "--out", whole)...); status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
 	got, want := must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile))),
 		must.M1(os.ReadFile(filepath.Join(whole, lab.ResultsFile)))
@@ -244,7 +244,7 @@ func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
 	}
 	t.Logf("%d kills; the uninterrupted run took %v", kills, took)
 	if kills == 0 {
-		t.Error("nothing was killed: the test says nothing")
+		t.Error("no process was killed, so the test shows nothing")
 	}
 }
 
@@ -257,15 +257,15 @@ func TestDivergedRunsAreShown(t *testing.T) {
 	if status != 0 || !strings.Contains(stderr, "linear (all 3 diverged): 3 of 3 runs diverged") ||
 		!strings.Contains(stderr, "Lower step-size") || !strings.Contains(table, "linear (all 3 diverged)") ||
 		strings.Contains(table, "Inf") {
-		t.Errorf("run: exit status %d\n%s%s", status, table, stderr)
+		t.Errorf("run: exit status %d, want a report of 3 diverged runs\n%s%s", status, table, stderr)
 	}
 	if _, lines, _ := call(t, "resume", dir, "--json"); !strings.Contains(lines, `"diverged":3`) ||
 		strings.Contains(lines, "Inf") {
-		t.Errorf("resume --json: %s", lines)
+		t.Errorf("resume --json: got %s, want 3 diverged runs and no Inf", lines)
 	}
 	if _, table, _ := call(t, "compare", dir); !strings.Contains(table, "linear (all 3 diverged)") ||
 		strings.Contains(table, "Inf") {
-		t.Errorf("compare: %s", table)
+		t.Errorf("compare: got %s, want 3 diverged runs and no Inf", table)
 	}
 }
 
@@ -274,11 +274,11 @@ func TestListAndDoctor(t *testing.T) {
 	for _, want := range []string{"gaussian", "agent ensemble", "index-dim", "sigma_p^2", "a network from the index", "half the squared error",
 		"automatic differentiation"} {
 		if status != 0 || !strings.Contains(stdout, want) {
-			t.Errorf("list: exit status %d, no %q", status, want)
+			t.Errorf("list: exit status %d, want 0 and %q", status, want)
 		}
 	}
 	status, stdout, stderr := call(t, "doctor")
 	if status != 0 || !strings.Contains(stdout, "go        works") || !strings.Contains(stdout, "xla:cuda") {
-		t.Errorf("doctor: exit status %d\n%s%s", status, stdout, stderr)
+		t.Errorf("doctor: exit status %d, want 0 and the backends\n%s%s", status, stdout, stderr)
 	}
 }

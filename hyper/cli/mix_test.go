@@ -39,23 +39,23 @@ func TestMix(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=3", "--periods", "20",
 		"--runs", "3", "--seed", "7", "--out", dir); status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
 	const all = 1000
 	first := func(h *lab.Header) { h.Provenance = lab.Provenance{Epoch: 0, Revision: strings.Repeat("a", 40)} }
 	begun := madeBy(t, dir, 5, 7, first)
 	if status, _, stderr := call(t, "resume", begun); status != exitBadInput ||
 		!strings.Contains(stderr, "revision aaaaaaaaaaaa") || !strings.Contains(stderr, "--mix joins them") {
-		t.Errorf("resume: exit status %d, %s", status, stderr)
+		t.Errorf("resume: exit status %d, want 2 and advice: %s", status, stderr)
 	}
 	if status, _, stderr := call(t, "resume", begun, "--mix"); status != 0 ||
 		!strings.Contains(stderr, "joined because of --mix") {
-		t.Errorf("resume --mix: exit status %d, %s", status, stderr)
+		t.Errorf("resume --mix: exit status %d, want 0 and a note: %s", status, stderr)
 	}
 	h, rows, err := lab.ReadResults(begun, paper.Known)
 	if _, want, _ := lab.ReadResults(dir, paper.Known); err != nil || len(h.Also) != 1 ||
 		h.Provenance.Revision[0] != 'a' || len(rows) != len(want) {
-		t.Errorf("the header names %v, %d of %d rows, %v", h.Code(), len(rows), len(want), err)
+		t.Errorf("the header has the code %v; got %d of %d rows, error %v", h.Code(), len(rows), len(want), err)
 	}
 	other := madeBy(t, dir, all, 107, first)
 	for _, args := range [][]string{{"compare"}, {"plot", "--out", filepath.Join(t.TempDir(), "x")},
@@ -65,17 +65,18 @@ func TestMix(t *testing.T) {
 		}
 		if status, _, stderr := call(t, args...); status != exitBadInput ||
 			!strings.Contains(stderr, "since epoch 1 (bc9e383)") && !strings.Contains(stderr, "modified") {
-			t.Errorf("hyper %s: exit status %d, %s", strings.Join(args, " "), status, stderr)
+			t.Errorf("hyper %s: exit status %d, want 2 and the reason: %s", strings.Join(args, " "), status, stderr)
 		}
 		if status, _, stderr := call(t, append(args, "--mix")...); status == exitBadInput ||
 			!strings.Contains(stderr, "joined because of --mix") {
-			t.Errorf("hyper %s --mix: exit status %d, %s", strings.Join(args, " "), status, stderr)
+			t.Errorf("hyper %s --mix: exit status %d, want success and a note: %s",
+				strings.Join(args, " "), status, stderr)
 		}
 	}
 	unrecorded := func(h *lab.Header) { h.Provenance = lab.Provenance{} }
 	a, b := madeBy(t, dir, all, 107, unrecorded), madeBy(t, dir, all, 207, unrecorded)
 	if status, _, stderr := call(t, "compare", a, b); status != 0 {
-		t.Errorf("comparing what version 0.1.0 made: exit status %d, %s", status, stderr)
+		t.Errorf("compare of results of version 0.1.0: exit status %d, want 0: %s", status, stderr)
 	}
 }
 
@@ -85,7 +86,7 @@ func TestVersionTellsTheCode(t *testing.T) {
 	var p lab.Provenance
 	if err := json.Unmarshal([]byte(stdout), &p); status != 0 || err != nil || p.Epoch != lab.Epoch() ||
 		p.Revision == "" || p.GoMLX == lab.Unknown {
-		t.Fatalf("exit status %d, %v, %s%s", status, err, stdout, stderr)
+		t.Fatalf("exit status %d, error %v, want 0 and the provenance of this build: %s%s", status, err, stdout, stderr)
 	}
 	for _, verb := range []string{"version", "doctor"} {
 		if status, stdout, stderr := call(t, verb); status != 0 || !strings.Contains(stdout, p.String()) ||
@@ -102,17 +103,17 @@ func TestCommittedStudies(t *testing.T) {
 	for _, file := range files {
 		h, rows, err := analysis.Read(paper.Known, file)
 		if err != nil || len(rows) == 0 {
-			t.Fatalf("%s: %d rows, %v", file, len(rows), err)
+			t.Fatalf("%s: got %d rows, error %v, want rows", file, len(rows), err)
 		}
 		key := filepath.Dir(file) + " " + h.Spec.Experiment
 		joined[key] = append(joined[key], file)
 	}
 	if len(joined) < 10 {
-		t.Errorf("%d studies in %d files", len(joined), len(files))
+		t.Errorf("got %d studies in %d files, want at least 10", len(joined), len(files))
 	}
 	for key, pieces := range joined {
 		if _, _, err := analysis.Read(paper.Known, pieces...); err != nil {
-			t.Errorf("%s: %v", key, err)
+			t.Errorf("pieces that differ in %s: got error %v, want none", key, err)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func TestPolicyFlag(t *testing.T) {
 			args...)
 		status, stdout, stderr := call(t, args...)
 		if status != 0 {
-			t.Fatalf("hyper %v: exit status %d: %s", args, status, stderr)
+			t.Fatalf("hyper %v: exit status %d, want 0: %s", args, status, stderr)
 		}
 		for _, line := range strings.Split(strings.TrimSpace(stdout), "\n") {
 			var o map[string]any
@@ -29,10 +29,10 @@ func TestPolicyFlag(t *testing.T) {
 	}
 	flag, set, none := outcomes("--policy", "ids"), outcomes("--set", "policy=ids"), outcomes()
 	if len(flag) != 2 || flag[0] != set[0] || flag[1] != set[1] || !strings.Contains(flag[0], `"policy":"ids"`) {
-		t.Errorf("--policy ids: %v\n--set policy=ids: %v", flag, set)
+		t.Errorf("--policy ids gives %v\n--set policy=ids gives %v, want equal rows", flag, set)
 	}
 	if flag[0] == none[0] || flag[1] != none[1] || !strings.Contains(none[0], `"policy":"thompson"`) {
-		t.Errorf("without: %v\n--policy ids: %v; only linear explores by a policy", none, flag)
+		t.Errorf("without --policy: %v\nwith --policy ids: %v, want a change for linear only", none, flag)
 	}
 	for args, want := range map[string]string{
 		"--policy magic":                          `policy=magic: want one of thompson, ids`,
@@ -53,6 +53,6 @@ func TestPolicyFlagSweeps(t *testing.T) {
 	status, stdout, stderr := call(t, "run", "gaussian", "--agent", "linear", "--policy", "greedy,ucb",
 		"--set", "arms=3", "--set", "batch=8", "--periods", "5", "--runs", "1", "--json")
 	if status != 0 || strings.Count(stdout, `"policy":"greedy"`) != 1 || strings.Count(stdout, `"policy":"ucb"`) != 1 {
-		t.Errorf("exit status %d: %s%s", status, stdout, stderr)
+		t.Errorf("exit status %d, want 0 and one line for each policy: %s%s", status, stdout, stderr)
 	}
 }

@@ -46,18 +46,18 @@ func TestLogOfProgram(t *testing.T) {
 			must.M(json.Unmarshal([]byte(out), &e))
 		}
 		if e.Decisions != 200 || e.Evaluated != 100 || !strings.Contains(stderr, "left out 1 data") {
-			t.Fatalf("%d %+v %s", status, e, stderr)
+			t.Fatalf("exit status %d, got %+v, want 200 decisions, 100 evaluated, 1 left out: %s", status, e, stderr)
 		}
 		for _, v := range e.Estimators[1:] {
 			if v.Refused != "" || v.Value < 0.9 || v.Lower < e.Estimators[0].Upper {
-				t.Errorf("%+v; the log itself: %+v", v, e.Estimators[0])
+				t.Errorf("got estimate %+v, want a better one than the log's own %+v", v, e.Estimators[0])
 			}
 		}
 	}
 	to := filepath.Join(dir, "to")
 	if status, out, stderr := call(t, "replay", dir, "--agent", file, "--to", to); status != 0 ||
 		!strings.Contains(out, "learned from 200 rewards") || !strings.Contains(stderr, "left out 1 data") {
-		t.Errorf("%d %s %s", status, out, stderr)
+		t.Errorf("exit status %d, want 0 and 200 learned rewards: %s %s", status, out, stderr)
 	}
 	for want, text := range map[string]string{
 		"the file has a context of 2, for its names": `{"arms": ["a", "b"], "context": {"names": ["x", "y"]}}`,
@@ -75,7 +75,7 @@ func TestLogOfProgram(t *testing.T) {
 	}
 	if status, _, stderr := call(t, "evaluate", dir); status != exitBadInput ||
 		!strings.Contains(stderr, "with --agent FILE") {
-		t.Errorf("without --agent: %d %s", status, stderr)
+		t.Errorf("evaluate without --agent: exit status %d, want 2 and advice: %s", status, stderr)
 	}
 }
 

@@ -41,11 +41,11 @@ func TestReward(t *testing.T) {
 	status, out, stderr := send(written(t, "part.csv", "\ufeff"+table+"1,nobody,2\n"))
 	if status != exitFailed || !strings.Contains(stderr, `refused: decision "nobody": no such decision`) ||
 		!strings.Contains(out, "250 of 251 rewards were taken, now or before; 1 were refused") {
-		t.Errorf("%d %s %s", status, out, stderr)
+		t.Errorf("exit status %d, want 1 and 1 refused reward of 251: %s %s", status, out, stderr)
 	}
 	status, out, stderr = send(written(t, "again.jsonl", lines))
 	if status != 0 || !strings.Contains(out, "250 of 250 rewards") || stderr != "" {
-		t.Errorf("again: %d %s %s", status, out, stderr)
+		t.Errorf("sent again: exit status %d, want 0 and no error: %s %s", status, out, stderr)
 	}
 	var h serve.Health
 	w := must.M1(http.Get(s.url + "/v1/health"))
@@ -56,16 +56,16 @@ func TestReward(t *testing.T) {
 	status, out, stderr = send(written(t, "others.csv", "id,reward\n"+strings.Repeat("9-00000000,1\n", 30)))
 	if status != exitFailed || strings.Count(stderr, "9-00000000: ") != 20 ||
 		!strings.Contains(stderr, "refused: 10 others") {
-		t.Errorf("30 others: %d %s %s", status, out, stderr)
+		t.Errorf("30 unknown decisions: exit status %d, want 1 and 20 lines: %s %s", status, out, stderr)
 	}
 	if status, _, stderr := call(t, "reward", written(t, "a.csv", table), "--to", s.url); status != exitFailed ||
 		!strings.Contains(stderr, "0 of 250 rewards were sent: the token is missing or wrong") {
-		t.Errorf("without a token: %d %s", status, stderr)
+		t.Errorf("without a token: exit status %d, want 1 and advice: %s", status, stderr)
 	}
 	s.stop(syscall.SIGTERM)
 	if status, _, stderr := send(written(t, "b.csv", table)); status != exitFailed ||
 		!strings.Contains(stderr, "refused; correct") {
-		t.Errorf("without a server: %d %s", status, stderr)
+		t.Errorf("without a server: exit status %d, want 1 and advice: %s", status, stderr)
 	}
 }
 
@@ -94,15 +94,16 @@ func TestRewardByTLS(t *testing.T) {
 	file := written(t, "rewards.csv", "id,reward\n"+strings.Repeat("0-00000000,1\n", 40_000))
 	flags := []string{"reward", file, "--to", s.URL}
 	if status, _, stderr := call(t, flags...); status != exitFailed || !strings.Contains(stderr, "certificate") {
-		t.Errorf("an authority that nobody knows: %d %s", status, stderr)
+		t.Errorf("unknown certificate authority: exit status %d, want 1 and an error about the certificate: %s",
+			status, stderr)
 	}
 	flags = append(flags, "--tls-ca", certificate)
 	if status, _, stderr := call(t, flags...); status != exitFailed || requests.Load() != 0 {
-		t.Errorf("without a certificate: %d %s", status, stderr)
+		t.Errorf("without a certificate: exit status %d, want 1 and no request: %s", status, stderr)
 	}
 	flags = append(flags, "--tls-cert", certificate, "--tls-key", key)
 	if status, out, stderr := call(t, flags...); status != 0 || !strings.Contains(out, "40000 of 40000 rewards") {
-		t.Errorf("%d %s %s", status, out, stderr)
+		t.Errorf("with a certificate: exit status %d, want 0 and 40000 rewards: %s %s", status, out, stderr)
 	}
 	if most.Load() != 10_000 {
 		t.Errorf("a request has up to %d rewards, want 10,000", most.Load())

@@ -156,7 +156,6 @@ func runCommand() *cobra.Command {
 	var spec specFlags
 	var engine engineFlags
 	var out string
-	var forecast bool
 	c := &cobra.Command{
 		Use:   "run EXPERIMENT|FILE.csv|FILE.parquet",
 		Short: "Run agents on an experiment and write results",
@@ -169,8 +168,6 @@ func runCommand() *cobra.Command {
 		Args: argument("EXPERIMENT"),
 	}
 	c.Flags().StringVar(&out, "out", "", "folder for the results (default: a new one in hyper-out)")
-	c.Flags().BoolVar(&forecast, "dry-run", false, "measure for some seconds, and print the expected operations, "+
-		"time and memory, here and on more machines; run nothing")
 	spec.add(c)
 	spec.completes(c)
 	c.ValidArgsFunction = completeFirst
@@ -179,9 +176,6 @@ func runCommand() *cobra.Command {
 		s, err := spec.spec(c, args[0])
 		if err != nil {
 			return err
-		}
-		if forecast {
-			return engine.work("", func(o lab.Options) error { return dryRun(s, o, nil, engine.json) })
 		}
 		if out == "" {
 			out = filepath.Join("hyper-out", s.Experiment+"-"+time.Now().Format("20060102-150405.000"))

@@ -69,7 +69,7 @@ func TestServeAddsArm(t *testing.T) {
 	all.Wait()
 	if t.Logf("%d decisions with rewards, %d of them before; %d failed, %d took the new arm", asked.Load(), before,
 		failed.Load(), fourth.Load()); failed.Load() > 0 || fourth.Load() == 0 {
-		t.Error("requests failed, or the new arm was never taken")
+		t.Error("some requests failed, or the new arm was never chosen")
 	}
 	s.stop(os.Kill)
 	uninterrupted(t, made, data)
@@ -77,7 +77,7 @@ func TestServeAddsArm(t *testing.T) {
 	specOf(t, other, "dcba", `, "set": {"waves": 5}`)
 	status, out, stderr := call(t, "evaluate", data, "--agent", other)
 	if t.Log("\n" + out); status != 0 || strings.Contains(out, "none:") {
-		t.Errorf("%d %s %s", status, out, stderr)
+		t.Errorf("evaluate: exit status %d, want 0 and estimates: %s %s", status, out, stderr)
 	}
 	specOf(t, file, "dcba", "")
 	s = startService(t, data, file)
@@ -88,7 +88,7 @@ func TestServeAddsArm(t *testing.T) {
 	to := filepath.Join(dir, "to")
 	if status, out, stderr := call(t, "replay", data, "--agent", file, "--to", to); status != 0 ||
 		!strings.Contains(out, fmt.Sprintf("learned from %d rewards", asked.Load())) {
-		t.Errorf("%d %s %s", status, out, stderr)
+		t.Errorf("replay: exit status %d, want 0 and all rewards learned: %s %s", status, out, stderr)
 	}
 }
 
@@ -144,13 +144,13 @@ func killedBetween(t *testing.T, specs [][2]string) string {
 		if answered {
 			acked++
 			if _, ok := ask(s.url+"/v1/reward", fmt.Sprintf(`{"id": %q, "reward": 9}`, id)); !ok {
-				t.Errorf("the reward of %s was acknowledged, and is refused as a duplicate", id)
+				t.Errorf("the reward of %s was acknowledged, but a duplicate of it is refused", id)
 			}
 		}
 	}
 	for _, id := range all.decided {
 		if _, ok := ask(s.url+"/v1/reward", fmt.Sprintf(`{"id": %q, "reward": 1}`, id)); !ok {
-			t.Errorf("decision %s was acknowledged, and its reward is refused", id)
+			t.Errorf("the reward of the acknowledged decision %s is refused", id)
 		}
 	}
 	var h serve.Health
@@ -160,7 +160,8 @@ func killedBetween(t *testing.T, specs [][2]string) string {
 	s.stop(os.Kill)
 	status, out, stderr := call(t, "replay", data, "--to", filepath.Join(dir, "to"))
 	if status != 0 || !strings.Contains(out, fmt.Sprintf("learned from %d rewards", h.Data)) || h.Data < acked {
-		t.Errorf("%d data, and %d %s %s", h.Data, status, out, stderr)
+		t.Errorf("server with %d data; replay: exit status %d, want 0 and as many rewards: %s %s",
+			h.Data, status, out, stderr)
 	}
 	t.Logf("%d kills, %d decisions, %d rewards acknowledged, %d learned from", *kills, len(all.sent)+len(all.decided),
 		acked, h.Data)

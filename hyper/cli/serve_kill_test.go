@@ -101,7 +101,7 @@ func TestServeKilled(t *testing.T) {
 		}
 		if answered && all.remembered(id) {
 			if _, ok := ask(s.url+"/v1/reward", fmt.Sprintf(`{"id": %q, "reward": 9}`, id)); !ok {
-				t.Errorf("the reward of %s was acknowledged, and is refused as a duplicate", id)
+				t.Errorf("the reward of %s was acknowledged, but a duplicate of it is refused", id)
 			}
 		}
 	}
@@ -110,14 +110,14 @@ func TestServeKilled(t *testing.T) {
 	defer w.Body.Close()
 	must.M(json.NewDecoder(w.Body).Decode(&h))
 	if h.Data < acked || h.Data > len(all.sent) {
-		t.Errorf("%d rewards were learned from; %d were acknowledged of %d sent", h.Data, acked, len(all.sent))
+		t.Errorf("the agent has learned from %d rewards; %d were acknowledged of %d sent", h.Data, acked, len(all.sent))
 	}
 	for _, id := range all.decided {
 		if !all.remembered(id) {
 			continue
 		}
 		if _, ok := ask(s.url+"/v1/reward", fmt.Sprintf(`{"id": %q, "reward": 1}`, id)); !ok {
-			t.Errorf("decision %s was acknowledged, and its reward is refused", id)
+			t.Errorf("the reward of the acknowledged decision %s is refused", id)
 		}
 	}
 	s.stop(os.Kill)
@@ -135,13 +135,15 @@ func uninterrupted(t *testing.T, file, data string) {
 	whole := must.M1(agent.Open(c, filepath.Join(t.TempDir(), "none"), log))
 	again := must.M1(agent.Open(c, filepath.Join(data, "agent"), log))
 	if whole.Size() != again.Size() || whole.Size() == 0 {
-		t.Errorf("%d and %d data", whole.Size(), again.Size())
+		t.Errorf("got %d data from the log and %d from the server, want equal numbers above 0",
+			whole.Size(), again.Size())
 	}
 	for i := range 20 {
 		m := agent.Menu{Context: []float32{float32(i) / 10}}
 		a, b := must.M1(whole.Decide(t.Context(), m)), must.M1(again.Decide(t.Context(), m))
 		if a.Action != b.Action || !reflect.DeepEqual(a.Probabilities, b.Probabilities) {
-			t.Fatalf("decision %d: %+v of the whole log, %+v of the file and the rest", i, a, b)
+			t.Fatalf("decision %d: got %+v from the whole log, %+v from the file and the rest, want equal decisions",
+				i, a, b)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (s *service1) said(pattern string) string {
 		}
 		seen = append(seen, s.log.Text())
 	}
-	s.t.Fatalf("no line is like %q: %s", pattern, strings.Join(seen, "\n"))
+	s.t.Fatalf("the log has no line like %q: %s", pattern, strings.Join(seen, "\n"))
 	return ""
 }
 
@@ -101,17 +101,17 @@ func TestServe(t *testing.T) {
 		w := must.M1(http.DefaultClient.Do(r))
 		w.Body.Close()
 		if w.StatusCode != want {
-			t.Errorf("by the name %s: %d", host, w.StatusCode)
+			t.Errorf("request by the name %s: got status %d", host, w.StatusCode)
 		}
 	}
 	if status, out := s.post("/v1/decide", "wrong", `{}`); status != http.StatusUnauthorized {
-		t.Errorf("a wrong token: %d %v", status, out)
+		t.Errorf("wrong token: status %d, want 401: %v", status, out)
 	}
 	_, d := s.post("/v1/decide", "secret", `{"context": {"x": 1}}`)
 	_, last := s.post("/v1/decide", "secret", `{"context": {"x": 2}}`)
 	reward := `{"id": "%v", "reward": 1}`
 	if status, out := s.post("/v1/reward", "secret", fmt.Sprintf(reward, d["id"])); status != http.StatusOK {
-		t.Errorf("%d %v", status, out)
+		t.Errorf("reward: status %d, want 200: %v", status, out)
 	}
 	spec(`, "pending": 10`)
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
@@ -123,18 +123,18 @@ func TestServe(t *testing.T) {
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
 	s.said("read again")
 	if status := s.stop(syscall.SIGTERM); status != 0 {
-		t.Errorf("exit status %d", status)
+		t.Errorf("exit status %d, want 0", status)
 	}
 	s = startService(t, data, file, "--token-file", token)
 	if status, out := s.post("/v1/reward", "secret", fmt.Sprintf(reward, last["id"])); status != http.StatusOK {
-		t.Errorf("after a restart: %d %v", status, out)
+		t.Errorf("reward after a restart: status %d, want 200: %v", status, out)
 	}
 	var h serve.Health
 	w := must.M1((&http.Client{Timeout: 10 * time.Second}).Get(s.url + "/v1/health"))
 	defer w.Body.Close()
 	must.M(json.NewDecoder(w.Body).Decode(&h))
 	if h.Data != 2 || h.Status != "ok" {
-		t.Errorf("%+v", h)
+		t.Errorf("health: got %+v, want 2 data and ok", h)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestReplayAndEvaluate(t *testing.T) {
 		}
 	}
 	if status := s.stop(syscall.SIGTERM); status != 0 {
-		t.Errorf("exit status %d", status)
+		t.Errorf("exit status %d, want 0", status)
 	}
 	evaluate := func(more ...string) (e serve.Evaluation) {
 		status, out, stderr := call(t, append([]string{"evaluate", data, "--json"}, more...)...)
@@ -170,31 +170,31 @@ func TestReplayAndEvaluate(t *testing.T) {
 	}
 	e := evaluate("--agent", better)
 	if e.Decisions != 300 || e.Rewarded != 270 || e.LearnedOf != 150 || e.Evaluated != 135 || len(e.Estimators) != 5 {
-		t.Errorf("%+v", e)
+		t.Errorf("evaluation: got %+v, want 300 decisions, 270 rewards, 135 evaluated", e)
 	}
 	own := e.Estimators[0]
 	for _, v := range e.Estimators[1:] {
 		if v.Refused != "" || v.Value < 0.9 || v.Lower < own.Upper || v.Upper > 1.3 {
-			t.Errorf("%+v; the log itself: %+v", v, own)
+			t.Errorf("got estimate %+v, want a better one than the log's own %+v", v, own)
 		}
 	}
 	for _, v := range evaluate().Estimators { // the folder's own agent takes arms at random
 		if v.Refused != "" || v.Lower > 0.5 || v.Upper < 0.5 {
-			t.Errorf("%+v", v)
+			t.Errorf("estimate: got %+v, want an interval around 0.5", v)
 		}
 	}
 	if status, _, stderr := call(t, "evaluate", filepath.Join(data, "log")); status != 0 {
-		t.Errorf("the log's own folder: %d %s", status, stderr)
+		t.Errorf("folder of the log itself: exit status %d, want 0: %s", status, stderr)
 	}
 	if e := evaluate("--missing", "0", "--learn", "0.2"); e.Evaluated != 240 || e.Estimators[0].Value > 0.48 {
-		t.Errorf("%+v", e)
+		t.Errorf("with missing rewards as 0: got %+v, want 240 evaluated and less than 0.48", e)
 	}
 	if status, out, stderr := call(t, "evaluate", data, "--agent", better); status != 0 || !strings.Contains(out, "doubly-robust") {
-		t.Errorf("%d %s %s", status, out, stderr)
+		t.Errorf("evaluate: exit status %d, want 0 and doubly-robust: %s %s", status, out, stderr)
 	}
 	if status, out, stderr := call(t, "replay", data, "--agent", better, "--to", to); status != 0 ||
 		!strings.Contains(out, "learned from 270 rewards") {
-		t.Errorf("%d %s %s", status, out, stderr)
+		t.Errorf("replay: exit status %d, want 0 and 270 learned rewards: %s %s", status, out, stderr)
 	}
 	s = startService(t, to, better)
 	count := 0.0
@@ -203,7 +203,7 @@ func TestReplayAndEvaluate(t *testing.T) {
 		count += d["action"].(float64)
 	}
 	if count < 18 {
-		t.Errorf("arm b was taken %v times of 20", count)
+		t.Errorf("arm b was taken %v times of 20, want at least 18", count)
 	}
 	for want, args := range map[string][]string{
 		"there is no log in this folder: file does not exist: want the folder of a hyper serve": {"evaluate", dir},
@@ -243,21 +243,21 @@ func TestServeFrom(t *testing.T) {
 	}
 	for begun := time.Now(); health().Data != 5; time.Sleep(50 * time.Millisecond) {
 		if time.Since(begun) > 20*time.Second {
-			t.Fatalf("after 20 s the reader has %+v", health())
+			t.Fatalf("the reader did not follow within 20 s: %+v", health())
 		}
 	}
 	if status, d := r.post("/v1/decide", "", `{"context": {"x": 1}}`); status != http.StatusOK || d["id"] != "" {
-		t.Errorf("%d %v", status, d)
+		t.Errorf("decision of a reader: status %d, want 200 and no id: %v", status, d)
 	}
 	if status := s.stop(syscall.SIGTERM); status != 0 {
-		t.Errorf("exit status %d", status)
+		t.Errorf("exit status %d, want 0", status)
 	}
 	r.said("continues with the last snapshot")
 	if h := health(); h.Status != "not following" || h.Data != 5 {
-		t.Errorf("%+v", h)
+		t.Errorf("health: got %+v, want \"not following\" and 5 data", h)
 	}
 	if status := r.stop(syscall.SIGTERM); status != 0 {
-		t.Errorf("exit status %d", status)
+		t.Errorf("exit status %d, want 0", status)
 	}
 }
 
@@ -331,7 +331,7 @@ func TestServeManifest(t *testing.T) {
 			c := o.Spec.Template.Spec.Containers[0]
 			reads := slices.Contains(c.Args, "--from")
 			if (o.Spec.Replicas == 1) == reads || strings.Join(c.Command[:2], " ") != "hyper serve" {
-				t.Errorf("%+v", o)
+				t.Errorf("deployment: got %+v, want one replica that learns, and readers", o)
 			}
 			own := serveCommand()
 			must.M(own.ParseFlags(c.Args))
@@ -343,9 +343,9 @@ func TestServeManifest(t *testing.T) {
 		}
 	}
 	if len(found) != 4 {
-		t.Errorf("the manifest has %v", found)
+		t.Errorf("the manifest has the parts %v, want 4", found)
 	}
 	if !slices.Contains(hosts, strings.TrimPrefix(from, "http://")) {
-		t.Errorf("the readers ask %s, and the hosts are %v", from, hosts)
+		t.Errorf("the readers use the address %s, but the learning server has the hosts %v", from, hosts)
 	}
 }

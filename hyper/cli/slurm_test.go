@@ -40,7 +40,7 @@ func slurmCluster(t *testing.T) {
 		_ = os.RemoveAll(dir)
 	})
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, failed.String())
+		t.Fatalf("%s failed: %v\n%s", script, err, failed.String())
 	}
 	t.Setenv("SLURM_CONF", strings.TrimSpace(string(conf)))
 	t.Setenv("HYPER_TEST_COMMAND", "1") // sbatch passes the environment on: tasks run this binary as the command
@@ -63,10 +63,10 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "swept")
 	args := append([]string{"sweep", "--out", dir, "--engine", "slurm"}, slurmSweep...)
 	if status, stdout, stderr := call(t, args...); status != 0 || !strings.Contains(stdout, "shards 0-7;") {
-		t.Fatalf("exit status %d, %s%s", status, stdout, stderr)
+		t.Fatalf("exit status %d, want 0 and shards 0-7: %s%s", status, stdout, stderr)
 	}
 	if status, _, stderr := call(t, args...); status != 0 || !strings.Contains(stderr, "in the queue") {
-		t.Errorf("submitted again: exit status %d, %s", status, stderr)
+		t.Errorf("second submission: exit status %d, want 0 and a note about the queue: %s", status, stderr)
 	}
 	killed := map[int]bool{}
 	interrupted := func(states []sweep.Status) (n int) {
@@ -93,11 +93,11 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 	states := statesOf(t, dir)
 	for _, s := range states {
 		if killed[s.Shard] && s.Starts < 2 {
-			t.Errorf("shard %d was killed, and has %d starts", s.Shard, s.Starts)
+			t.Errorf("shard %d was killed, but has %d starts", s.Shard, s.Starts)
 		}
 	}
 	if len(killed) != 3 || interrupted(states) == 0 {
-		t.Errorf("killed %v, with %d interruptions: the test says less than it should", killed, interrupted(states))
+		t.Errorf("killed %v, with %d interruptions: too few for this test", killed, interrupted(states))
 	}
 	want := filepath.Join(t.TempDir(), "local")
 	must0(t, append([]string{"sweep", "--out", want, "--workers", "2"}, slurmSweep...)...)
@@ -106,7 +106,7 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 		must0(t, "merge", want, filepath.Join(want, file))
 		if !bytes.Equal(must.M1(os.ReadFile(filepath.Join(dir, file))),
 			must.M1(os.ReadFile(filepath.Join(want, file)))) {
-			t.Errorf("%s by Slurm differs from that by two workers", file)
+			t.Errorf("%s from Slurm differs from the file from two workers", file)
 		}
 	}
 }
@@ -117,14 +117,14 @@ func preempt(t *testing.T) {
 	out, err := exec.Command("srun", "--partition=high", "--exclusive", "--nodes=1", "--ntasks=1",
 		"true").CombinedOutput()
 	if err != nil {
-		t.Errorf("the job that preempts: %v\n%s", err, out)
+		t.Errorf("the preempting job failed: %v\n%s", err, out)
 	}
 }
 
 func must0(t *testing.T, args ...string) {
 	t.Helper()
 	if status, _, stderr := call(t, args...); status != 0 {
-		t.Fatalf("hyper %s: exit status %d: %s", strings.Join(args, " "), status, stderr)
+		t.Fatalf("hyper %s: exit status %d, want 0: %s", strings.Join(args, " "), status, stderr)
 	}
 }
 
@@ -133,7 +133,7 @@ func statesOf(t *testing.T, dir string) []sweep.Status {
 	t.Helper()
 	status, stdout, stderr := call(t, "status", dir, "--json")
 	if status != 0 {
-		t.Fatalf("status: exit status %d: %s", status, stderr)
+		t.Fatalf("status: exit status %d, want 0: %s", status, stderr)
 	}
 	var out []sweep.Status
 	for lines := bufio.NewScanner(strings.NewReader(stdout)); lines.Scan(); {
@@ -157,7 +157,7 @@ func waitFor(t *testing.T, limit time.Duration, done func() bool) {
 	t.Helper()
 	for begin := time.Now(); !done(); time.Sleep(100 * time.Millisecond) {
 		if time.Since(begin) > limit {
-			t.Fatalf("not done after %v", limit)
+			t.Fatalf("the sweep did not end within %v", limit)
 		}
 	}
 }

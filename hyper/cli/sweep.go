@@ -215,11 +215,7 @@ func (f *sweepFlags) runPlan(ctx context.Context, p sweep.Plan, dir string) erro
 	case f.name == "kubernetes":
 		return f.cluster.kubernetes(p, dir, f.engine, f.dryRun)
 	case f.dryRun:
-		if err := printPlan(p); err != nil {
-			return err
-		}
-		o := lab.Options{Backend: p.Backend, BatchRuns: p.BatchRuns, Workers: f.engine.workers}
-		return dryRun(p.Spec, o, p.Jobs, f.engine.json)
+		return printPlan(p)
 	}
 	return f.runLocal(ctx, p, dir)
 }
@@ -266,14 +262,14 @@ func (f engineFlags) shardCommand(self string, more ...string) []string {
 	return args
 }
 
-// printPlan prints the shards of a sweep on standard error.
+// printPlan prints the shards of a sweep.
 func printPlan(p sweep.Plan) error {
 	for n, s := range p.Shards {
 		spec := p.ShardSpec(n)
-		fmt.Fprintf(os.Stderr, "shard %d: %d settings of %s, %d runs from seed %d, %d periods\n", n, len(s.Entries),
+		fmt.Printf("shard %d: %d settings of %s, %d runs from seed %d, %d periods\n", n, len(s.Entries),
 			spec.Entries[0].Agent, s.Runs, spec.Seed, spec.Periods)
 	}
-	_, err := fmt.Fprintf(os.Stderr, "%d shards, %d settings, %d runs each, on %s\n", len(p.Shards),
+	_, err := fmt.Printf("%d shards, %d settings, %d runs each, on %s\n", len(p.Shards),
 		len(p.Spec.Entries), p.Spec.Runs, p.Backend)
 	return err
 }

@@ -33,7 +33,7 @@ func TestTestbedRegression(t *testing.T) {
 		status, table, errors := call(t, "testbed", name, "--agent", "mlp,"+mine, "--backend", "go", "--batches", "3",
 			"--out", out)
 		if status != 0 || strings.Count(table, " 1    27 ") != 2 || !strings.Contains(table, sees) {
-			t.Errorf("status %d: %s\n%s", status, errors, table)
+			t.Errorf("exit status %d, want 0 and two agents: %s\n%s", status, errors, table)
 		}
 		refuses(t, map[string]string{
 			"testbed " + name + " --tau 1,10":                "scores one response at a time: tau must be 1, got 10",
@@ -53,14 +53,14 @@ func TestTestbed(t *testing.T) {
 		t.Helper()
 		status, table, errors := call(t, append([]string{"testbed", "classification_2d", "--baseline", "mine"}, more...)...)
 		if status != 0 {
-			t.Fatalf("status %d: %s", status, errors)
+			t.Fatalf("exit status %d, want 0: %s", status, errors)
 		}
 		return table
 	}
 	try := []string{"--agent", mine, "--backend", "go", "--batches", "2", "--steps", "1", "--out", out}
 	first := leaderboard(try...)
 	if strings.Count(first, "\nmine ") != 2 || !strings.Contains(first, "1 [1, 1]") {
-		t.Errorf("leaderboard\n%s", first)
+		t.Errorf("got leaderboard\n%s, want the agent mine twice", first)
 	}
 	before, err := os.ReadFile(out)
 	if err != nil {
@@ -72,19 +72,19 @@ func TestTestbed(t *testing.T) {
 	}
 	again := leaderboard(append(try, "--figure", figure)...)
 	if after, _ := os.ReadFile(out); again != first || string(after) != string(before) {
-		t.Errorf("the second call tried again:\n%s", again)
+		t.Errorf("the second call does not give the same results:\n%s", again)
 	}
 	if _, err := os.Stat(figure + ".png"); err != nil {
 		t.Error(err)
 	}
 	if shown := leaderboard("--show", out); shown != first {
-		t.Errorf("shown\n%s", shown)
+		t.Errorf("--show: got\n%s, want the first leaderboard", shown)
 	}
 	hundred := leaderboard(append(try, "--tau", "1,100")...) // the same file, with one more kind of test
 	if after, _ := os.ReadFile(out); !strings.HasPrefix(string(after), string(before)) ||
 		strings.Count(string(after), "\n") != strings.Count(string(before), "\n")*3/2 ||
 		strings.Count(hundred, "\nmine ") != 3 || !strings.Contains(hundred, " 100 ") {
-		t.Errorf("with a hundred classes\n%s", hundred)
+		t.Errorf("with a hundred classes: got\n%s", hundred)
 	}
 	refuses(t, map[string]string{
 		"testbed":                               "SWEEP",

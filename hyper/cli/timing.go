@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,6 +40,14 @@ func (t *timing) open() error {
 	}
 	t.backend = cmp.Or(t.backend, backend.Default())
 	return workers.OpenShare(t.backend, fmt.Sprintf("0/%d", lab.ThisMachine().CPUs))
+}
+
+// short writes a number with three digits, or with all digits before the point, and NaN as a dash.
+func short(x float64) string {
+	if math.IsNaN(x) {
+		return "-"
+	}
+	return strconv.FormatFloat(x, 'f', max(0, 2-int(math.Floor(math.Log10(x)))), 64)
 }
 
 // inTurn times a batch of the first entry of each Spec, one after the other, in rounds, in the second half of its

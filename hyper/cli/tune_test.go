@@ -23,7 +23,7 @@ func TestTuneCommand(t *testing.T) {
 		"--out", dir}
 	status, stdout, stderr := call(t, args...)
 	if status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
 	var tuned tune.Search
 	must.M(json.Unmarshal(must.M1(os.ReadFile(filepath.Join(dir, "tune.json"))), &tuned))
@@ -34,7 +34,7 @@ func TestTuneCommand(t *testing.T) {
 	best := strings.Join(tuned.Best(), " ")
 	if !strings.HasPrefix(best, "anneal=") || !strings.Contains(stdout, "best: "+best+"\n") ||
 		!strings.Contains(stdout, "4 periods, 1 runs") {
-		t.Errorf("best is %q, output %q", best, stdout)
+		t.Errorf("got the best settings %q in %q", best, stdout)
 	}
 	if status, again, stderr := call(t, append(args, "--json")...); status != 0 || again != best+"\n" {
 		t.Errorf("called again: exit status %d, output %q, want %q; %s", status, again, best, stderr)
@@ -42,16 +42,16 @@ func TestTuneCommand(t *testing.T) {
 	record := filepath.Join(dir, "tune.json")
 	second := append(args[:len(args)-1:len(args)-1], t.TempDir(), "--seed", "7", "--champion", record)
 	if status, stdout, stderr = call(t, second...); status != 0 || strings.Count(stdout, "(champion)") != 1 {
-		t.Errorf("with a champion: exit status %d, output %q; %s", status, stdout, stderr)
+		t.Errorf("with a champion: exit status %d, want 0 and one champion: %q; %s", status, stdout, stderr)
 	}
 	other := []string{"tune", "neural", "--agent", "linear", "--out", t.TempDir(), "--champion", record}
 	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr,
 		`has no winner for agent linear: it is a search of "egreedy"`) {
-		t.Errorf("with another agent's champion: exit status %d, %s", status, stderr)
+		t.Errorf("champion of another agent: exit status %d, want 2: %s", status, stderr)
 	}
 	must.M(os.WriteFile(record, []byte("{"), 0o644))
 	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr, "is not a record of") {
-		t.Errorf("with a champion that is no record: exit status %d, %s", status, stderr)
+		t.Errorf("champion that is not a record: exit status %d, want 2: %s", status, stderr)
 	}
 }
 

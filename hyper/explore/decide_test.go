@@ -99,10 +99,12 @@ func TestDecideAmongThoseThatAreThere(t *testing.T) {
 				alone, which := among(t, name, p, columns(values, present), nil)
 				for i := range runs {
 					if !slices.Equal(probabilities[i], again[i]) || action[i] != same[i] {
-						t.Fatalf("%s, %v: the values of absent actions matter: %v and %v", what, there, probabilities[i], again[i])
+						t.Fatalf("%s, available %v: the values of other actions change the probabilities: %v and %v",
+							what, there, probabilities[i], again[i])
 					}
 					if int(action[i]) != present[which[i]] {
-						t.Fatalf("%s, %v: action %d of those there, and %d alone", what, there, action[i], present[which[i]])
+						t.Fatalf("%s, available %v: got action %d, and %d without the other actions",
+							what, there, action[i], present[which[i]])
 					}
 					want := make([]float32, len(there))
 					for j, x := range present {
@@ -111,7 +113,8 @@ func TestDecideAmongThoseThatAreThere(t *testing.T) {
 					for x, is := range there {
 						off := math.Abs(float64(probabilities[i][x] - want[x]))
 						if !(off <= 1e-6) || !is && probabilities[i][x] != 0 {
-							t.Fatalf("%s, %v: probabilities %v, and %v alone", what, there, probabilities[i], want)
+							t.Fatalf("%s, available %v: got probabilities %v, and %v without the other actions",
+								what, there, probabilities[i], want)
 						}
 					}
 				}
@@ -152,17 +155,17 @@ func TestEachRunHasItsOwnActions(t *testing.T) {
 			alone := exec.MustCall(seeds[i:i+1], values[i:i+1], there[i:i+1])
 			want, taken := alone[0].Value().([][]float32)[0], alone[1].Value().([]int32)[0]
 			if !slices.Equal(probabilities[i], want) || action[i] != taken {
-				t.Errorf("%s: run %d: %v in a batch, %v alone", what, i, probabilities[i], want)
+				t.Errorf("%s: run %d: got probabilities %v in a batch, %v alone", what, i, probabilities[i], want)
 			}
 			sum := float32(0)
 			for x, q := range probabilities[i] {
 				sum += q
 				if q != 0 && !there[i][x] {
-					t.Errorf("%s: run %d: probability %v of an absent action", what, i, q)
+					t.Errorf("%s: run %d: got probability %v for an action that is not available", what, i, q)
 				}
 			}
 			if math.Abs(float64(sum-1)) > 1e-6 || !there[i][action[i]] {
-				t.Errorf("%s: run %d: sum %v, action %d of %v", what, i, sum, action[i], there[i])
+				t.Errorf("%s: run %d: probabilities have sum %v; action %d among %v", what, i, sum, action[i], there[i])
 			}
 		}
 	}
@@ -171,7 +174,7 @@ func TestEachRunHasItsOwnActions(t *testing.T) {
 // Runs of one batch that differ in a policy's numbers decide like runs of policies with these numbers.
 func TestNumbersOfEachRun(t *testing.T) {
 	if got := hyper.NumbersOf(EpsilonGreedy{Anneal: 7}); len(got) != 1 || got["Anneal"] != 7 {
-		t.Fatalf("the numbers of epsilon-greedy are %v", got)
+		t.Fatalf("got numbers %v for epsilon-greedy", got)
 	}
 	rates := []float32{30, 5, 0.5, 400}
 	r := rand.New(rand.NewPCG(12, 13))
@@ -188,7 +191,8 @@ func TestNumbersOfEachRun(t *testing.T) {
 			for i, c := range rates {
 				alone, which, err := anneal(name, EpsilonGreedy{N: 3, Anneal: float64(c)}, values, period, nil)
 				if err != nil || !slices.Equal(alone[i], probabilities[i]) || which[i] != action[i] {
-					t.Errorf("period %d, c = %v: %v, and %v of a policy with it, error %v", period, c, probabilities[i], alone[i], err)
+					t.Errorf("period %d, c = %v: got %v, want %v as from a policy with this c; error %v",
+						period, c, probabilities[i], alone[i], err)
 				}
 			}
 		}

@@ -74,7 +74,8 @@ func TestEpsilonGreedy(t *testing.T) {
 				}
 				for a, n := range count {
 					if share := n / (runs / 2); math.Abs(share-want[a]) > 5*math.Sqrt(want[a]*(1-want[a])/(runs/2)) {
-						t.Errorf("period %d, c = %v: action %d in %.4f of the runs, want %.4f", period, c, a, share, want[a])
+						t.Errorf("period %d, c = %v: action %d in %.4f of the runs, want %.4f",
+							period, c, a, share, want[a])
 					}
 				}
 			}
@@ -108,7 +109,7 @@ func TestEpsilonGreedyExploresAnewInEachPeriod(t *testing.T) {
 		twice += n / 2
 	}
 	if len(explored) < 10 || twice > 3 { // the expected total is 39; less than 10 has probability 1e-8
-		t.Errorf("%d runs explored, %d of them twice", len(explored), twice)
+		t.Errorf("%d runs explored and %d of them twice, want at least 10 and at most 3", len(explored), twice)
 	}
 }
 

@@ -74,10 +74,11 @@ func TestDecideOnHost(t *testing.T) {
 						continue
 					}
 				}
-				t.Fatalf("%s, run %d: action %d of %v, want %d of %v", fmt.Sprintf("%#v", p), i, taken, got, action[i], want[i])
+				t.Fatalf("%s, run %d: action %d of %v, want %d of %v",
+					fmt.Sprintf("%#v", p), i, taken, got, action[i], want[i])
 			}
 			if differ > runs/4 {
-				t.Errorf("%#v: %d of %d decisions differ", p, differ, runs)
+				t.Errorf("%#v: %d of %d decisions differ from the programs', want at most a quarter", p, differ, runs)
 			}
 		}
 	}
@@ -101,7 +102,7 @@ func TestUCBByNormals(t *testing.T) {
 		}
 		want, action := p.DecideOnHost(values, actions, rng.NewHost(1), 0)
 		if got, by := p.DecideByNormals(mean, sd, z); by != action || !slices.Equal(got, want) {
-			t.Fatalf("case %d: action %d, by values %d", i, by, action)
+			t.Fatalf("case %d: got action %d, and %d by values", i, by, action)
 		}
 	}
 }

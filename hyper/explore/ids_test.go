@@ -186,7 +186,8 @@ func TestMinimumRatioAgainstGrid(t *testing.T) {
 			got := ratio(pi, r[i], v[i])
 			for _, other := range grid {
 				if want := ratio(other, r[i], v[i]); got > want*(1+2e-5) {
-					t.Fatalf("%d actions, instance %d: ratio %v of %v, but %v of %v", n, i, got, pi, want, other)
+					t.Fatalf("%d actions, instance %d: got the ratio %v with %v, but %v with %v",
+						n, i, got, pi, want, other)
 				}
 			}
 		}
@@ -215,7 +216,7 @@ func FuzzMinimumRatio(f *testing.F) {
 			t.Fatal(err)
 		}
 		if err := checkMinimum(pi[0], r[:], v[:]); err != nil {
-			t.Errorf("r %v, v %v: %v", r, v, err)
+			t.Errorf("regrets %v, variances %v: %v", r, v, err)
 		}
 	})
 }
@@ -286,7 +287,8 @@ func TestInformation(t *testing.T) {
 				wantR, wantV := information(values[i])
 				for x := range wantR {
 					if math.Abs(float64(r[i][x])-wantR[x]) > 1e-5 || math.Abs(float64(v[i][x])-wantV[x]) > 1e-5 {
-						t.Fatalf("%+v, run %d, action %d: r, v = %v, %v, want %v, %v", c, i, x, r[i][x], v[i][x], wantR[x], wantV[x])
+						t.Fatalf("%+v, run %d, action %d: r, v = %v, %v, want %v, %v",
+							c, i, x, r[i][x], v[i][x], wantR[x], wantV[x])
 					}
 				}
 			}
@@ -305,7 +307,8 @@ func TestIDSPlaysWhatIsSurelyNotBest(t *testing.T) {
 				t.Fatal(err)
 			}
 			if oracle := probabilities[0][2]; only != (oracle == 0) {
-				t.Errorf("%s, only candidates %v: probabilities %v", name, only, probabilities)
+				t.Errorf("%s, only candidates %v: got probabilities %v for the oracle and the machines",
+					name, only, probabilities)
 			}
 		}
 	})
@@ -383,7 +386,7 @@ func TestInformationOfRunsAlone(t *testing.T) {
 					want := tensors.MustCopyFlatData[float32](alone[i])
 					got := tensors.MustCopyFlatData[float32](whole[i])[run*actions : (run+1)*actions]
 					if !slices.Equal(got, want) {
-						t.Errorf("%d functions, %d actions: the %s of run %d is another in a batch", n, actions, what, run)
+						t.Errorf("%d functions, %d actions: the %s of run %d differs in a batch", n, actions, what, run)
 					}
 				}
 			}
@@ -407,7 +410,7 @@ func TestGroupSums(t *testing.T) {
 			t.Fatal(err)
 		}
 		if off := tensors.ToScalar[float32](off); !(off < 1e-5) {
-			t.Errorf("off by %v", off)
+			t.Errorf("sums are off by %v, want less than 1e-5", off)
 		}
 	})
 }

@@ -68,12 +68,12 @@ func TestActionsHaveTheirProbabilities(t *testing.T) {
 				sum := 0.0
 				for x, q := range pi {
 					if !(q >= 0) {
-						t.Fatalf("%s: probabilities %v", name, pi)
+						t.Fatalf("%s: got probabilities %v, want none below 0", name, pi)
 					}
 					sum, mean[x] = sum+float64(q), mean[x]+float64(q)
 				}
 				if math.Abs(sum-1) > 1e-6 {
-					t.Fatalf("%s: probabilities %v of sum %v", name, pi, sum)
+					t.Fatalf("%s: got probabilities %v with sum %v, want 1", name, pi, sum)
 				}
 				count[action[i]]++
 			}
@@ -83,16 +83,16 @@ func TestActionsHaveTheirProbabilities(t *testing.T) {
 					chi += math.Pow(count[x]-want, 2) / want
 					support++
 				} else if count[x] > 0 {
-					t.Errorf("%s, %s: action %d of probability 0 taken %v times", name, which, x, count[x])
+					t.Errorf("%s, %s: action %d of probability 0 was taken %v times", name, which, x, count[x])
 				}
 			}
 			freedom := float64(max(support-1, 1))
 			if p := (distuv.ChiSquared{K: freedom}).Survival(chi); p < 1e-6 {
-				t.Errorf("%s, %s: actions %v, expected %.1f: p = %.1g", name, which, count, mean, p)
+				t.Errorf("%s, %s: got actions %v, want about %.1f: p = %.1g", name, which, count, mean, p)
 			}
 			certain := name == "ucb" || name == "greedy"
 			if which == "shuffled" && certain != (support == 1) {
-				t.Errorf("%s: %d actions have a probability: the test says nothing of draws", name, support)
+				t.Errorf("%s: %d actions have a probability above 0, too few for a test of draws", name, support)
 			}
 		}
 	}
@@ -130,11 +130,13 @@ func TestPermutedActions(t *testing.T) {
 			for i := range runs {
 				for x, want := range before[i] {
 					if got := after[i][to[x]]; math.Abs(float64(got-want)) > 1e-6 {
-						t.Fatalf("%s, run %d: probability %v of action %d, and %v where it is %d", name, i, want, x, got, to[x])
+						t.Fatalf("%s, run %d: got probability %v for action %d, and %v when it has number %d",
+							name, i, want, x, got, to[x])
 					}
 				}
 				if name != "egreedy" && int(moved[i]) != to[action[i]] {
-					t.Fatalf("%s, run %d: action %d of values, %d of permuted ones, want %d", name, i, action[i], moved[i],
+					t.Fatalf("%s, run %d: action %d of values, %d of permuted ones, want %d",
+						name, i, action[i], moved[i],
 						to[action[i]])
 				}
 			}
@@ -182,20 +184,20 @@ func TestValuesThatAreNotFinite(t *testing.T) {
 			}
 			probabilities, action, err := anneal(on, p, values, 20, rates)
 			if err != nil {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatalf("%s: got error %v, want none", name, err)
 			}
 			for i, x := range action {
 				if x < 0 || x >= actions {
-					t.Errorf("%s, values %v: action %d", name, values[i], x)
+					t.Errorf("%s, values %v: got action %d, which does not exist", name, values[i], x)
 				}
 			}
 			alone, first, err := anneal(backend.Go, p, values[:1], 20, rates[:1])
 			if err != nil || first[0] != action[0] {
-				t.Errorf("%s: action %d beside runs that diverged, %v alone, error %v", name, action[0], first, err)
+				t.Errorf("%s: got action %d next to diverged runs, %v alone, error %v", name, action[0], first, err)
 			}
 			for x, want := range alone[0] {
 				if got := probabilities[0][x]; math.Abs(float64(got-want)) > 1e-6 { // includes another backend's rounding
-					t.Errorf("%s: probabilities %v beside runs that diverged, %v alone", name, probabilities[0], alone)
+					t.Errorf("%s: got probabilities %v next to diverged runs, %v alone", name, probabilities[0], alone)
 				}
 			}
 		}

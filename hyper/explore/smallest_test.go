@@ -19,7 +19,7 @@ func TestHostSmallest(t *testing.T) {
 			slices.Sort(sorted)
 			for k := range n {
 				if got := hostSmallest(slices.Clone(x), k+1); got != sorted[k] {
-					t.Fatalf("number %d of %v is %v", k, sorted, got)
+					t.Fatalf("number %d of %v: got %v", k, sorted, got)
 				}
 			}
 		}

@@ -65,13 +65,15 @@ func TestSquareCB(t *testing.T) {
 					count[action[i]]++
 					for x, p := range probabilities[i] {
 						if !(math.Abs(float64(p)-want[x]) <= 1e-5) { // rounding of means, times gamma
-							t.Fatalf("gamma %v, there %v: probabilities %v, want %v", gamma, there, probabilities[i], want)
+							t.Fatalf("gamma %v, there %v: probabilities %v, want %v",
+								gamma, there, probabilities[i], want)
 						}
 					}
 				}
 				for x, p := range want {
 					if share := count[x] / runs; math.Abs(share-p) > 5*math.Sqrt(p*(1-p)/runs)+1e-9 {
-						t.Errorf("gamma %v, there %v: action %d in %.4f of the runs, want %.4f", gamma, there, x, share, p)
+						t.Errorf("gamma %v, there %v: action %d in %.4f of the runs, want %.4f",
+							gamma, there, x, share, p)
 					}
 				}
 			}
@@ -82,11 +84,12 @@ func TestSquareCB(t *testing.T) {
 // Among equal actions the lowest counts as the best. Each run of a batch has its own gamma. 0 functions mean 30.
 func TestSquareCBNumbers(t *testing.T) {
 	if p := (SquareCB{}); p.Samples() != 30 || Validate(p) != nil || len(hyper.NumbersOf(p)) != 1 {
-		t.Errorf("%d functions, error %v, numbers %v", p.Samples(), Validate(p), hyper.NumbersOf(p))
+		t.Errorf("zero value: got %d functions, error %v, numbers %v, want 30, none and gamma",
+			p.Samples(), Validate(p), hyper.NumbersOf(p))
 	}
 	for _, p := range []SquareCB{{N: -1}, {Gamma: -1}, {Gamma: math.NaN()}, {Gamma: math.Inf(1)}} {
 		if Validate(p) == nil {
-			t.Errorf("%+v passes", p)
+			t.Errorf("invalid policy %+v is accepted", p)
 		}
 	}
 	probabilities, _ := among(t, backend.Go, SquareCB{Gamma: 8}, [][][]float32{{{1, 2, 2, 1.5}}}, nil)

@@ -44,7 +44,7 @@ func TestThompson(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := fmt.Sprint(action, probabilities); got != "[1 0] [[0.25 0.75 0 0] [0.5 0 0.25 0.25]]" {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: got actions and probabilities %s", name, got)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func TestTopTwoBeta(t *testing.T) {
 			count[x]++
 		}
 		if math.Abs(count[1]/runs-want) > 5*math.Sqrt(want*(1-want)/runs) || count[2] > 0 {
-			t.Errorf("beta %v: actions %v times", given, count)
+			t.Errorf("Beta %v: actions were taken %v times", given, count)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func TestAxes(t *testing.T) {
 		out := eval(t, "go", func(in []*graph.Node) []*graph.Node {
 			z := Axes(law, in[0].Graph(), 2, 2)
 			if z.Len() != 12 {
-				t.Errorf("%d indices", z.Len())
+				t.Errorf("got %d indices, want 12", z.Len())
 			}
 			return []*graph.Node{z.Dense()}
 		}, []uint64{3})[0]

@@ -74,7 +74,7 @@ func TestFrameMoments(t *testing.T) {
 						mean += z[i] / float64(n)
 					}
 					if math.Abs(mean) > 1e-5 {
-						t.Fatalf("%+v, n = %d: mean of entry %d is %g", law, n, i, mean)
+						t.Fatalf("%+v, n = %d: entry %d has mean %g, want 0", law, n, i, mean)
 					}
 					for j := range dim {
 						c, want := 0.0, 0.0
@@ -91,7 +91,7 @@ func TestFrameMoments(t *testing.T) {
 				}
 				for i := range n / 2 {
 					if opposite := block[i+n/2]; math.Abs(dotted(block[i], opposite)+second*float64(dim)) > 1e-4*second*float64(dim) {
-						t.Fatalf("%+v, n = %d: %v has the opposite %v", law, n, block[i], opposite)
+						t.Fatalf("%+v, n = %d: vector %v has the opposite %v", law, n, block[i], opposite)
 					}
 					for j := i / dim * dim; j < i; j++ {
 						if d := dotted(block[i], block[j]); math.Abs(d) > 1e-4*second*float64(dim) {
@@ -165,7 +165,7 @@ func TestFramesAreNearlyUniform(t *testing.T) {
 		}
 		uniform := 3 * float64(dim) / float64(dim+2)
 		if math.Abs(moment/uniform-1) > bound {
-			t.Errorf("N = %d: E z^4 = %.4f, far from the uniform law's %.4f", dim, moment, uniform)
+			t.Errorf("N = %d: E z^4 is %.4f, want nearly the uniform law's %.4f", dim, moment, uniform)
 		}
 	}
 }
@@ -188,7 +188,7 @@ func TestBernoulli(t *testing.T) {
 		for mask := range slices.Chunk(z, 3) {
 			for i, v := range mask {
 				if v != 0 && v != float32(1/keep) {
-					t.Fatalf("a mask has the entry %v", v)
+					t.Fatalf("a mask has the entry %v, want 0 or 1/Keep", v)
 				}
 				if v != 0 {
 					kept[i]++
@@ -200,7 +200,7 @@ func TestBernoulli(t *testing.T) {
 		}
 		for i := range kept {
 			if share := kept[i] / n; math.Abs(share-keep) > 5*math.Sqrt(keep*(1-keep)/n) {
-				t.Errorf("unit %d is kept in %.4f of the masks", i, share)
+				t.Errorf("unit %d is kept in a share %.4f of the masks", i, share)
 			}
 		}
 		if share := both / n; math.Abs(share-keep*keep) > 5*math.Sqrt(keep*keep*(1-keep*keep)/n) {
@@ -231,10 +231,10 @@ func TestSliceAndSplit(t *testing.T) {
 		split := every.Split(3)
 		if split.Len() != 2 || !split.Every || v.Split(2).Len() != 2 || v.Slice(1, 4).Len() != 3 ||
 			id.Slice(1, 2).Len() != 1 {
-			t.Error("wrong lengths")
+			t.Error("Split and Slice: got wrong numbers of indices")
 		}
 		if whole := every.Slice(0, 1); whole.Every {
-			t.Error("a part of every index says that it is every index")
+			t.Error("a part of all indices has Every set")
 		}
 		return []*graph.Node{v.Slice(1, 3).Dense(), id.Slice(1, 2).Dense(), v.Split(2).Dense(), id.Split(2).Dense(),
 			split.Dense()}

@@ -11,27 +11,11 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
-	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// eval runs a graph function and returns its float32 outputs, flat.
-func eval(t testing.TB, name string, fn func(in []*graph.Node) []*graph.Node, args ...any) [][]float32 {
-	t.Helper()
-	b, err := backend.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := graph.CallOnceN(b, fn, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	flat := make([][]float32, len(out))
-	for i, o := range out {
-		flat[i] = tensors.MustCopyFlatData[float32](o)
-	}
-	return flat
-}
+// eval runs a graph function once.
+var eval = testbackend.Eval[float32]
 
 var laws = []Distribution{Gaussian{4}, Sphere{4}, OneHot{4}, PerArm{Arms: 2, M: 3}, Scaled{4, 0.5}}
 
@@ -85,7 +69,7 @@ func TestLengths(t *testing.T) {
 		}, []uint64{4, 5})
 		for k, v := range out {
 			if len(v) != 2*n*5 {
-				t.Fatalf("output %d has %d numbers", k, len(v))
+				t.Fatalf("output %d has %d numbers, want one vector of 5 for each draw", k, len(v))
 			}
 			for at := 0; at < len(v); at += 5 {
 				norm, largest := 0.0, 0.0
@@ -93,7 +77,7 @@ func TestLengths(t *testing.T) {
 					norm, largest = norm+float64(x)*float64(x), max(largest, float64(x))
 				}
 				if math.Abs(norm-1) > 1e-5 || k == 1 && largest != 1 {
-					t.Fatalf("output %d: vector %v", k, v[at:at+5])
+					t.Fatalf("output %d: got vector %v, want length 1", k, v[at:at+5])
 				}
 			}
 		}
@@ -119,7 +103,7 @@ func TestPerturbationsAreStandardNormal(t *testing.T) {
 				return []*graph.Node{law.Dot(a, z, x)}
 			}, []uint64{6})[0]
 			if len(out) != n {
-				t.Fatalf("%v: %d numbers", law, len(out))
+				t.Fatalf("%v: got %d numbers, want one for each draw", law, len(out))
 			}
 			for k, want := range map[int]float64{1: 0, 2: 1, 4: 3} {
 				m := 0.0
@@ -161,7 +145,8 @@ func TestDot(t *testing.T) {
 					want += float64(a[(run*data+datum)*width+j]) * float64(z[(run*indices+index)*law.Dim()+from+j])
 				}
 				if math.Abs(float64(got[i])-want) > 1e-5 {
-					t.Errorf("%v: a^T z of index %d and datum %d of run %d is %g, want %g", law, index, datum, run, got[i], want)
+					t.Errorf("%v: a^T z of index %d and datum %d of run %d is %g, want %g",
+						law, index, datum, run, got[i], want)
 				}
 			}
 		})
@@ -174,7 +159,7 @@ func TestOneHotAll(t *testing.T) {
 		out := eval(t, name, func(in []*graph.Node) []*graph.Node {
 			all := OneHot{3}.All(in[0].Graph(), 2)
 			if all.Len() != 3 || !all.Every {
-				t.Errorf("%d indices, every %v", all.Len(), all.Every)
+				t.Errorf("all particles: got %d indices, Every %v, want 3 and true", all.Len(), all.Every)
 			}
 			return []*graph.Node{all.Dense()}
 		}, float32(0))[0]

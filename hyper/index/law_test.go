@@ -51,7 +51,7 @@ func checkLaw(t *testing.T, law Law, vectors []float32, length float64, dim int)
 	}
 	for i := range dim {
 		if math.Abs(mean[i]) > 0.025*math.Sqrt(square) {
-			t.Errorf("%v: E z_%d = %v", law, i, mean[i])
+			t.Errorf("%v: E z_%d is %v, want 0", law, i, mean[i])
 		}
 		for j := range dim {
 			want := 0.0

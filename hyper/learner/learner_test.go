@@ -90,11 +90,11 @@ func TestDefaults(t *testing.T) {
 				c.name, l.Train.Integrate, l.Train.Optimizer, l.StepSize, c.integrate, c.optimizer, c.step)
 		}
 		if again := l.WithDefaults(); !reflect.DeepEqual(again, l) {
-			t.Errorf("%s: the defaults of the defaults are %+v, were %+v", c.name, again, l)
+			t.Errorf("%s: second WithDefaults: got %+v, want %+v", c.name, again, l)
 		}
 		l.Train.Capacity = 10
 		if err := l.Validate(); err != nil {
-			t.Errorf("%s: %v", c.name, err)
+			t.Errorf("%s: got error %v, want none", c.name, err)
 		}
 	}
 }
@@ -110,11 +110,11 @@ func TestDefaultStepIsStable(t *testing.T) {
 	}
 	l.StepSize *= 2.1
 	if err := l.Validate(); err == nil || !strings.Contains(err.Error(), "makes SGD diverge") {
-		t.Errorf("a step beyond the limit: error %v", err)
+		t.Errorf("step beyond the limit: got error %v, want one that says that SGD diverges", err)
 	}
 	l.FreeSteps = true
 	if err := l.Validate(); err != nil {
-		t.Errorf("free steps: %v", err)
+		t.Errorf("free steps: got error %v, want none", err)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestDefaultNumbers(t *testing.T) {
 	if l.NoiseVariance != 1 || l.PriorVariance != 1 || l.InitVariance != 1 || l.Perturbation != 1 || l.MapStep != 1 ||
 		l.KL != 1 || l.Clip != 0 || l.Policy != (explore.Thompson{}) ||
 		l.Train.Steps != 4 || l.Train.Batch != 64 || l.Train.Indices != 16 || l.Train.Capacity != 0 {
-		t.Errorf("the defaults are %+v", l)
+		t.Errorf("got defaults %+v", l)
 	}
 	bootstrap := train.Config{Weights: train.Exponential}
 	prior := affineOf(line)
@@ -156,7 +156,7 @@ func TestDefaultNumbers(t *testing.T) {
 		Clip: 0.8, KL: -2, Policy: explore.IDS{N: 7},
 	}
 	if l := given.WithDefaults(); !reflect.DeepEqual(l, given) {
-		t.Errorf("given %+v became %+v", given, l)
+		t.Errorf("WithDefaults changed %+v to %+v, want no change", given, l)
 	}
 }
 
@@ -208,7 +208,7 @@ func TestUnperturbedHasNoPerturbation(t *testing.T) {
 	}
 	l.Perturbation = 0.5
 	if err := l.WithDefaults().Validate(); err == nil || !strings.Contains(err.Error(), "Perturbation is 0.5, but") {
-		t.Errorf("error %v", err)
+		t.Errorf("got error %v, want one about Perturbation", err)
 	}
 }
 
@@ -305,7 +305,7 @@ func visits(t *testing.T, what string, step float64, move, gradient []float32) i
 	for i, g := range gradient {
 		// A difference of numbers of size 1 is accurate to about 1e-7.
 		if want := -times * step * float64(g); math.Abs(float64(move[i])-want) > 2e-6 {
-			t.Errorf("%s: parameter %d moved by %v, not %v times %v times its own loss's gradient %v",
+			t.Errorf("%s: parameter %d moved by %v, want %v times %v times the gradient %v of its particle's loss",
 				what, i, move[i], times, step, g)
 		}
 	}
@@ -333,11 +333,11 @@ func TestStepSizeIsAParticles(t *testing.T) {
 				for i, move := range moves[run] {
 					n := visits(t, what, step, move, gradients[run][i])
 					if sum += n; c.Integrate != train.Sampled && n != 1 {
-						t.Errorf("%s: particle %d moved %d steps", what, i, n)
+						t.Errorf("%s: particle %d moved by %d steps, want 1", what, i, n)
 					}
 				}
 				if c.Integrate == train.Sampled && sum != c.Indices {
-					t.Errorf("%s: particles moved %d steps in all", what, sum)
+					t.Errorf("%s: the particles moved by %d steps in total, want the number of indices", what, sum)
 				}
 			}
 		}
@@ -369,7 +369,7 @@ func TestStepSizeOfAdam(t *testing.T) {
 				}
 			}
 			if sampled := c.Integrate == train.Sampled; sampled && (moved < 1 || moved > 3) || !sampled && moved != 30 {
-				t.Errorf("%s: %d particles moved", c.Integrate, moved)
+				t.Errorf("%s: %d particles moved, want 1 to 3 if sampled and all otherwise", c.Integrate, moved)
 			}
 		}
 	}
@@ -386,7 +386,7 @@ func TestNumbersOfRuns(t *testing.T) {
 	for run, step := range steps {
 		for i, move := range moves[run] {
 			if n := visits(t, fmt.Sprint("run ", run), float64(step), move, gradients[run][i]); n != 1 {
-				t.Errorf("run %d: particle %d moved %d steps", run, i, n)
+				t.Errorf("run %d: particle %d moved by %d steps, want 1", run, i, n)
 			}
 		}
 	}

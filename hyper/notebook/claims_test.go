@@ -27,7 +27,7 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 	if got := strings.Count(Outcomes(all...).String(), "\n| `"); got != claims {
-		t.Errorf("%d lines for %d claims", got, claims)
+		t.Errorf("got %d lines for %d claims", got, claims)
 	}
 }
 
@@ -54,17 +54,17 @@ func TestAnswers(t *testing.T) {
 	t.Chdir("../../notebooks")
 	if all := Answers(); strings.Count(all, "\n* **") != len(paper.Sentences)-1 || !strings.Contains(all,
 		"* **7. The network of the theorem exists, and can be built: holds.** “linear hypermodels can represent") {
-		t.Errorf("got\n%s", all)
+		t.Errorf("Answers(): got\n%s, want all sentences", all)
 	}
 	if one := Answers(6); strings.Count(one, "* **") != 1 || !strings.Contains(one, "Thompson sampling: does not hold.** “") {
-		t.Errorf("got\n%s", one)
+		t.Errorf("Answers(6): got\n%s, want sentence 6", one)
 	}
 	if rows := Evidence(8); strings.Count(rows, "\n| ") != 9 {
-		t.Errorf("eight comparisons of appendix B:\n%s", rows)
+		t.Errorf("evidence of sentence 8: want eight comparisons, got\n%s", rows)
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("there is a sentence 11")
+			t.Error("Answers(11): got no panic")
 		}
 	}()
 	Answers(11)
@@ -99,7 +99,7 @@ func TestInShort(t *testing.T) {
 	}
 	defer func() {
 		if problem := fmt.Sprint(recover()); !strings.Contains(problem, "no line for the claim four") {
-			t.Errorf("of a claim that is not there: %s", problem)
+			t.Errorf("unknown claim: got %s", problem)
 		}
 	}()
 	InShort(Says("none", "four"))

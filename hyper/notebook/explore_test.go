@@ -37,22 +37,22 @@ func TestExplorePictures(t *testing.T) {
 	must.M1(png.Decode(bytes.NewReader(first)))
 	for _, set := range []map[string]string{{"index-dim": "2"}, {"period": "3"}, {"seed": "8"}, {"noise-variance": "4"}} {
 		if bytes.Equal(first, of(set)) {
-			t.Errorf("%v changes nothing", set)
+			t.Errorf("setting %v has no effect on the figure", set)
 		}
 	}
 	if !bytes.Equal(first, of(map[string]string{"period": "30", "seed": "7", "index-dim": "10"})) {
-		t.Error("another figure for the same settings")
+		t.Error("the same settings give another figure")
 	}
 	for set, want := range map[string]string{"index-dim": "index-dim must be", "seed": "seed", "period": "period"} {
 		_, err := e.picture(context.Background(), map[string]string{set: "-1"}, panelsOf)
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s=-1: %v", set, err)
+			t.Errorf("%s=-1: got error %v, want one that names the key", set, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := e.picture(ctx, nil, panelsOf); err == nil {
-		t.Error("what nobody waits for is computed")
+		t.Error("a canceled figure is computed")
 	}
 }
 
@@ -65,7 +65,7 @@ func TestExploreCompilesOnce(t *testing.T) {
 		must.M1(e.picture(context.Background(), map[string]string{"step-size": step}, panelsOf))
 	}
 	if n := lab.Compilations() - before; n != 0 {
-		t.Errorf("%d compilations", n)
+		t.Errorf("got %d compilations, want none", n)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestExploreCompilesAhead(t *testing.T) {
 	if got := e.neighbours(map[string]string{"index-dim": "1", "period": "3"}); len(got) != 2 ||
 		!maps.Equal(got[0], map[string]string{"index-dim": "2", "period": "3"}) ||
 		!maps.Equal(got[1], map[string]string{"index-dim": "1", "period": "3", "policy": "ids"}) {
-		t.Errorf("the neighbours are %v", got)
+		t.Errorf("got neighbours %v", got)
 	}
 	e = exploring(t, []string{"linear"}, []string{"arms=3"}, "index-dim=1,2,3,10")
 	e.set = map[string]string{"index-dim": "2"}
@@ -94,13 +94,13 @@ func TestExploreCompilesAhead(t *testing.T) {
 		must.M1(e.picture(t.Context(), map[string]string{"index-dim": dim}, panelsOf))
 	}
 	if n := lab.Compilations() - before; n != 0 {
-		t.Errorf("%d compilations", n)
+		t.Errorf("got %d compilations, want none", n)
 	}
 	for dim := range mostLookers {
 		e.lookers.of(must.M1(e.specWith(map[string]string{"index-dim": strconv.Itoa(20 + dim)})))
 	}
 	if n := len(e.lookers.shapes()); n != mostLookers {
-		t.Errorf("%d programs are kept", n)
+		t.Errorf("%d programs are kept, want the maximum", n)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestExploreOnAPage(t *testing.T) {
 	}
 	if html, _ := shown["text/html"].(string); !strings.HasPrefix(html, `<img alt="Belief after 30 periods, seed 7`) ||
 		shown["text/plain"] == nil || shown["application/vnd.jupyter.widget-view+json"] == nil {
-		t.Errorf("the display has %.300v", shown)
+		t.Errorf("got display %.300v, want a picture, a text and a widget", shown)
 	}
 	var slider, image, status, box string
 	for id, state := range comms {
@@ -192,11 +192,11 @@ func TestExploreOnAPage(t *testing.T) {
 				pictures, last = pictures+1, body.Data.State.Value[:100]
 			}
 		case <-deadline:
-			t.Fatalf("%d pictures, the last one %s", pictures, last)
+			t.Fatalf("timeout after %d pictures, the last one %s", pictures, last)
 		}
 	}
 	if pictures < 2 {
-		t.Errorf("%d pictures while a slider is dragged", pictures)
+		t.Errorf("got %d pictures while the slider is dragged, want at least 2", pictures)
 	}
 }
 
@@ -210,11 +210,11 @@ func TestKnobs(t *testing.T) {
 	} {
 		k := e.knobs[i]
 		if text := must.M1(k.read([]byte(want.raw))); k.name != want.name || text != want.text {
-			t.Errorf("%s is %s, %s is read as %s", k.key, k.name, want.raw, text)
+			t.Errorf("control of %s: got %s; %s is read as %s", k.key, k.name, want.raw, text)
 		}
 	}
 	if _, err := e.knobs[2].read([]byte("100")); err == nil {
-		t.Error("a choice that there is not")
+		t.Error("choice that does not exist: got no error")
 	}
 	prior := must.M1(paper.AdditivePrior.Spec([]string{"ensemble"}, []string{"particles=3", "additive-prior=yes"},
 		lab.Size{Periods: 3, Runs: 1}, 7))
@@ -222,7 +222,7 @@ func TestKnobs(t *testing.T) {
 	k := ticked.knobs[0]
 	off, on := must.M1(k.read([]byte("false"))), must.M1(k.read([]byte("true")))
 	if k.name != "Checkbox" || k.fields["value"] != true || off != "no" || on != "yes" || k.near("yes")[0] != "no" {
-		t.Errorf("%+v: %s, %s", k, off, on)
+		t.Errorf("check box: got %+v, states %s and %s", k, off, on)
 	}
 	for _, text := range []string{off, on, k.near("no")[0]} {
 		if _, err := ticked.specWith(map[string]string{"additive-prior": text}); err != nil {
@@ -233,11 +233,11 @@ func TestKnobs(t *testing.T) {
 		"index-dims": "did you mean", "index-dim=0,3": "index-dim", "particles": "no agent here has a key",
 	} {
 		if _, err := newExplorer(spec, []string{key}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", key, err)
+			t.Errorf("%s: got error %v, want one that says why", key, err)
 		}
 	}
 	if _, err := newExplorer(spec, []string{"seed", "seed"}); err == nil {
-		t.Error("one key twice")
+		t.Error("key given twice: got no error")
 	}
 }
 

@@ -39,7 +39,7 @@ func TestFrontier(t *testing.T) {
 	points := madeUpFrontier()
 	panels := Frontier(points)
 	if len(panels) != 2 {
-		t.Fatalf("%d panels for one bar", len(panels))
+		t.Fatalf("one bar: got %d panels, want 2", len(panels))
 	}
 	computation, ratio := panels[0], panels[1]
 	for name, c := range map[string]struct{ got, from, to float64 }{
@@ -53,7 +53,7 @@ func TestFrontier(t *testing.T) {
 		}
 	}
 	if computation.X.Min != ratio.X.Min || computation.X.Max != ratio.X.Max {
-		t.Errorf("panels from %v to %v and from %v to %v arms", computation.X.Min, computation.X.Max, ratio.X.Min,
+		t.Errorf("got panels from %v to %v and from %v to %v arms", computation.X.Min, computation.X.Max, ratio.X.Min,
 			ratio.X.Max)
 	}
 	for _, p := range madeUpFrontier() {
@@ -62,7 +62,7 @@ func TestFrontier(t *testing.T) {
 	}
 	if panels = Frontier(points); len(panels) != 4 || panels[0].Title.Text == panels[2].Title.Text ||
 		panels[1].Y.Max != ratio.Y.Max {
-		t.Errorf("%d panels for two bars", len(panels))
+		t.Errorf("two bars: got %d panels, want 4", len(panels))
 	}
 	must.M1(plot.Panels(2, 20, 10, 50, panels...))
 }
@@ -71,7 +71,7 @@ func TestFrontier(t *testing.T) {
 func TestFrontierTable(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if times := Lines[paper.FrontierTime]("seconds"); times != nil {
-		t.Errorf("without a file: %v", times)
+		t.Errorf("times without a file: got %v, want none", times)
 	}
 	must.M(os.Mkdir("results", 0o700))
 	must.M(os.WriteFile("results/seconds.json", []byte(`{"agent":"ensemble","bar":"0.01 sqrt(K)","setting":["arms=10","integrate=sampled","particles=30"],"microseconds":12.34,"microseconds_ratio":1.5}
@@ -91,14 +91,14 @@ func TestFrontierOfTheStudy(t *testing.T) {
 	for _, p := range points {
 		if target := 0.01 * math.Sqrt(float64(p.Arms)); p.Bar == paper.PerformsWell && p.Setting != nil &&
 			float64(p.Average.Upper) >= target {
-			t.Errorf("%+v: the average regret is not below %v", p, target)
+			t.Errorf("%+v: the average regret is above %v", p, target)
 		}
 		if p.Arms == 10 && p.Ratio.Value > 0 {
 			ratios++
 		}
 	}
 	if ratios == 0 {
-		t.Errorf("no ratio with 10 arms in %+v", points)
+		t.Errorf("points %+v have no ratio with 10 arms", points)
 	}
 	Frontier(points)
 	FrontierTable(points, nil)

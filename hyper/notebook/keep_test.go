@@ -45,34 +45,34 @@ func TestKeep(t *testing.T) {
 	}
 	e, path, ok := dir.Find("rows")
 	if !ok || e.Type != "[]lab.Row" || e.Bytes == 0 || time.Since(e.Made) > time.Minute {
-		t.Errorf("%+v, %v", e, ok)
+		t.Errorf("kept entry: got %+v, %v, want the rows", e, ok)
 	}
 	must.M(os.WriteFile(path, []byte("no gob"), 0o600))
 	if get("a", 2); times != 4 {
-		t.Error("a damaged file was taken for a value")
+		t.Error("a damaged file was used as a value")
 	}
 	if all := must.M1(dir.All()); len(all) != 1 || all[0].Name != "rows" {
-		t.Errorf("kept: %+v", all)
+		t.Errorf("kept entries: got %+v, want one named rows", all)
 	}
 	must.M(dir.Remove("rows"))
 	if get("a", 2); times != 5 {
-		t.Error("a value that was removed is there")
+		t.Error("the removed value still exists")
 	}
 	if err := dir.Remove("none"); err == nil {
-		t.Error("what is not there was removed")
+		t.Error("Remove of a missing value: got no error")
 	}
 	broken := errors.New("broken")
 	if _, err := notebook.Keep("no", func() (int, error) { return 0, broken }); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	if _, err := notebook.Keep("no", func() (func(), error) { return nil, nil }); err == nil {
-		t.Error("a function was kept")
+		t.Error("Keep of a function: got no error")
 	}
 	if _, err := notebook.Keep("no", func() (int, error) { return 0, nil }, func() {}); err == nil {
-		t.Error("a function is an input")
+		t.Error("Keep with a function as input: got no error")
 	}
 	if _, _, ok := dir.Find("no"); ok {
-		t.Error("a failure is kept")
+		t.Error("the value of a failed call is kept")
 	}
 }
 
@@ -85,7 +85,7 @@ func TestKeepTensor(t *testing.T) {
 			return tensors.FromFlatDataAndDimensions([]float32{1, 2, 3}, 3), nil
 		}))
 		if got := must.M1(tensors.CopyFlatData[float32](x)); !slices.Equal(got, []float32{1, 2, 3}) || times != 1 {
-			t.Errorf("%v, computed %d times", got, times)
+			t.Errorf("got %v, computed %d times, want [1 2 3] and once", got, times)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestKeepFile(t *testing.T) {
 				return a, err
 			}))
 		if a.Size() != 1 || trained != 1 {
-			t.Errorf("time %d: %d data, trained %d times", i, a.Size(), trained)
+			t.Errorf("call %d: got %d data after %d trainings, want 1 and 1", i, a.Size(), trained)
 		}
 		a.Close()
 	}
@@ -155,18 +155,18 @@ func TestKeyOfCode(t *testing.T) {
 		{"\tk++\n", ""}, {"+ size", "- size"}, {`"a", 3`, `"a  b", 3`}, {`import "strings"`, `import "other/strings"`},
 		{`"x", func`, `"y", func`}} {
 		if key(strings.Replace(cell, change[0], change[1], 1)) == of {
-			t.Errorf("%q for %q is not seen", change[1], change[0])
+			t.Errorf("the change to %q from %q does not change the key", change[1], change[0])
 		}
 	}
 	for _, change := range [][2]string{{"return 1 }", "return 2 }"}, {"other := 2", "other := 3"}, {" // of all", ""},
 		{"m.Pi", "m.E"},
 		{"func main", "\n\nfunc main"}, {"x := must", "y := must"}, {"\tafter", "\tk = 7\n\tafter"}} {
 		if key(strings.Replace(cell, change[0], change[1], 1)) != of {
-			t.Errorf("%q for %q makes another key", change[1], change[0])
+			t.Errorf("the change to %q from %q changes the key", change[1], change[0])
 		}
 	}
 	if key(strings.Replace(cell, `"a", 3`, `"a b", 3`, 1)) == key(strings.Replace(cell, `"a", 3`, `"a  b", 3`, 1)) {
-		t.Error("texts that differ by a space have one key")
+		t.Error("string values that differ by a space have the same key")
 	}
 }
 
@@ -178,18 +178,18 @@ func TestKeepOfWhatVaries(t *testing.T) {
 			t.Error(err)
 		}
 		if v := must.M1(notebook.Keep("i", func() (int, error) { return i, nil }, i)); v != i {
-			t.Errorf("%d for %d", v, i)
+			t.Errorf("got %d for the input %d", v, i)
 		}
 	}
 	double := func(n int) (int, error) {
 		return notebook.Keep("double", func() (int, error) { return 2 * n, nil })
 	}
 	if _, err := double(1); err == nil {
-		t.Error("a parameter was no input")
+		t.Error("a parameter that is no input: got no error")
 	}
 	for n := 0; n < 2; n++ {
 		if _, err := notebook.Keep("n", func() (int, error) { return n, nil }); err == nil {
-			t.Error("a counter was no input")
+			t.Error("a counter that is no input: got no error")
 		}
 	}
 }

@@ -74,7 +74,7 @@ func texts(t *testing.T, all []protocol.DisplayData) (out []string) {
 	for _, d := range all {
 		text, ok := d.Data[protocol.MIMETextHTML].(string)
 		if !ok || d.DisplayID == "" || d.DisplayID != all[0].DisplayID {
-			t.Fatalf("not an update of the same place: %v", d)
+			t.Fatalf("got a message for another output: %v", d)
 		}
 		out = append(out, text)
 	}
@@ -87,7 +87,7 @@ func checkImage(t *testing.T, html string) image.Point {
 	_, after, ok := strings.Cut(html, ` src="data:image/png;base64,`)
 	text, _, ended := strings.Cut(after, `">`)
 	if !ok || !ended {
-		t.Fatalf("no image in %.100q", html)
+		t.Fatalf("got no image in %.100q", html)
 	}
 	decoded, err := png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
 	if err != nil {
@@ -100,7 +100,7 @@ func TestChoose(t *testing.T) {
 	for profile, want := range map[string]int{"": 1, "quick": 1, "full": 2} {
 		t.Setenv("HYPER_PROFILE", profile)
 		if got := Choose(1, 2); got != want {
-			t.Errorf("profile %q: %d", profile, got)
+			t.Errorf("profile %q: got %d", profile, got)
 		}
 	}
 }
@@ -122,10 +122,10 @@ func TestStudies(t *testing.T) {
 	for _, s := range Studies("ids") {
 		got = append(got, fmt.Sprintf("%s: %d entries", s.Folder, len(s.Header.Spec.Entries)))
 		if len(s.Rows) == 0 {
-			t.Errorf("%s has no rows", s.Folder)
+			t.Errorf("study %s has no rows", s.Folder)
 		}
 		if text := fmt.Sprint(s); !strings.HasPrefix(text, s.Folder+": ids: ") || len(text) > 300 {
-			t.Errorf("the study prints as %q", text)
+			t.Errorf("a study is printed as %q, want its folder and experiment", text)
 		}
 	}
 	if want := []string{"ids: 33 entries", "ids/study8: 10 entries"}; !slices.Equal(got, want) {
@@ -133,7 +133,7 @@ func TestStudies(t *testing.T) {
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("a folder that is not there has studies")
+			t.Error("missing folder: got studies")
 		}
 	}()
 	Studies("nothing")

@@ -35,10 +35,10 @@ func TestBudget(t *testing.T) {
 		}
 		text := table.String()
 		if small, large := strings.Index(text, "small"), strings.Index(text, "large"); small < 0 || large < small {
-			t.Errorf("the table is not from cheap to dear:\n%s", text)
+			t.Errorf("the lines of the table are not ordered by computation:\n%s", text)
 		}
 		if got := strings.Count(text, "| 40"); got != n {
-			t.Errorf("%d of %d times are shown:\n%s", got, n, text)
+			t.Errorf("got %d times, want %d:\n%s", got, n, text)
 		}
 	}
 }

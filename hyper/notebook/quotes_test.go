@@ -40,7 +40,7 @@ func TestNotebooksQuoteTheAnswers(t *testing.T) {
 		if *update && now != text {
 			must.M(os.WriteFile(file, []byte(now), 0o644))
 		} else if now != text {
-			t.Errorf("%s does not quote the answers that results give now; -update writes them", file)
+			t.Errorf("the answers in %s differ from the results; -update writes them", file)
 		}
 		if strings.HasPrefix(file, "12") { // claims of later work are not in the paper
 			continue
@@ -51,7 +51,7 @@ func TestNotebooksQuoteTheAnswers(t *testing.T) {
 			source := strings.Join(c.Source, "")
 			for _, word := range []string{"reproduced", "refuted", "undecided", "verdict"} {
 				if strings.Contains(strings.ToLower(source), word) {
-					t.Errorf("%s, cell %d says %q: the answers are in paper.Sentences", file, i, word)
+					t.Errorf("%s, cell %d has the word %q: use the answers of paper.Sentences", file, i, word)
 				}
 			}
 		}

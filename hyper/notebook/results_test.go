@@ -18,7 +18,7 @@ import (
 func TestResults(t *testing.T) {
 	t.Setenv("HYPERMODELS_KEPT", t.TempDir())
 	if _, _, err := results("gaussian"); err == nil || !strings.Contains(err.Error(), "%hyper run gaussian") {
-		t.Errorf("without results: %v", err)
+		t.Errorf("without results: got error %v, want one with the command", err)
 	}
 	first, second := t.TempDir(), t.TempDir()
 	simulate := func(dir string, periods int) {
@@ -35,7 +35,7 @@ func TestResults(t *testing.T) {
 	}
 	must.M(os.RemoveAll(second))
 	if _, _, err := results("gaussian"); err == nil || !strings.Contains(err.Error(), second) {
-		t.Errorf("the folder is gone: %v", err)
+		t.Errorf("missing folder: got error %v, want one with its name", err)
 	}
 }
 

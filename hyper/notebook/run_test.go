@@ -35,28 +35,28 @@ func TestRun(t *testing.T) {
 	s, now := spec(t, 300), shown(t)
 	h, rows := Run(s)
 	if !complete(h, rows) {
-		t.Fatalf("%d rows", len(rows))
+		t.Fatalf("got %d rows, want all", len(rows))
 	}
 	all := texts(t, now())
 	if len(all) < 4 || !strings.Contains(all[0], "compiling") || all[len(all)-1] != "" {
-		t.Fatalf("%d messages, the last of them %.80q", len(all), all[len(all)-1])
+		t.Fatalf("got %d messages, the last one %.80q, want it empty", len(all), all[len(all)-1])
 	}
 	last := all[len(all)-2]
 	if !strings.Contains(last, "% of 2400 run-periods") { // 2 agents, 4 runs, 300 periods
-		t.Errorf("the line before the end: %.120q", last)
+		t.Errorf("line before the end: got %.120q, want the share of 2400 run-periods", last)
 	}
 	checkImage(t, last)
 	now = shown(t)
 	_, again := Run(s)
 	if !slices.Equal(again, rows) || len(now()) != 0 {
-		t.Errorf("the second call: %d rows, %d messages", len(again), len(now()))
+		t.Errorf("second call: got %d rows and %d messages, want the same rows and none", len(again), len(now()))
 	}
 	files, _ := filepath.Glob(filepath.Join(os.TempDir(), "gaussian-*", lab.ResultsFile))
 	if len(files) != 1 {
-		t.Fatalf("results lie in %v", files)
+		t.Fatalf("results are in the files %v, want one", files)
 	}
 	if other, _ := folder(spec(t, 301)); other == filepath.Dir(files[0]) {
-		t.Error("another Spec has the same folder")
+		t.Error("two Specs have the same folder")
 	}
 }
 
@@ -79,14 +79,14 @@ func TestInterruptedRun(t *testing.T) {
 		t.Fatalf("got %v, want an interruption", err)
 	}
 	if all := texts(t, now()); all[len(all)-1] != "" {
-		t.Error("the place is not empty")
+		t.Error("the output is not empty at the end")
 	}
 	dir, _ := folder(s)
 	if h, rows, err := lab.ReadResults(dir, paper.Known); err != nil || complete(h, rows) {
-		t.Fatalf("%d of %d rows are there: %v", len(rows), len(want), err)
+		t.Fatalf("after the interrupt: got %d of %d rows, error %v, want a part", len(rows), len(want), err)
 	}
 	if _, got := Run(s); !slices.Equal(got, want) {
-		t.Error("the rows differ from those of a run that was not interrupted")
+		t.Error("the rows differ from the rows of a run without interruption")
 	}
 }
 
@@ -96,10 +96,10 @@ func TestRunFails(t *testing.T) {
 	now := shown(t)
 	defer func() {
 		if err, ok := recover().(error); !ok || !strings.Contains(err.Error(), "runs must be at least 1") {
-			t.Errorf("got %v", err)
+			t.Errorf("got panic %v, want one about the number of runs", err)
 		}
 		if all := texts(t, now()); all[len(all)-1] != "" {
-			t.Error("the place is not empty")
+			t.Error("the output is not empty at the end")
 		}
 	}()
 	s := spec(t, 300)
@@ -135,12 +135,12 @@ func TestLive(t *testing.T) {
 	l.Close()
 	all := texts(t, now())
 	if len(all) != 4 || drawn {
-		t.Fatalf("%d messages: %.100q", len(all), all)
+		t.Fatalf("got %d messages, want 4: %.100q", len(all), all)
 	}
 	checkImage(t, all[1])
 	for i, want := range map[int]string{0: "<div>a &lt; b</div>", 2: "<div>no figure</div>", 3: ""} {
 		if all[i] != want {
-			t.Errorf("message %d: %q", i, all[i])
+			t.Errorf("message %d: got %q", i, all[i])
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestLiveRate(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if n := len(now()); n < 5 || n > 11 {
-		t.Errorf("shown %d times in a second", n)
+		t.Errorf("got %d outputs in a second, want 5 to 11", n)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestFigure(t *testing.T) {
 	Panels(2, 16, 5, 50, p, other)
 	all := now()
 	if len(all) != 2 {
-		t.Fatalf("%d messages", len(all))
+		t.Fatalf("got %d messages, want 2", len(all))
 	}
 	for i, want := range []struct {
 		tag, text     string
@@ -185,7 +185,7 @@ func TestFigure(t *testing.T) {
 	} {
 		shown, _ := all[i].Data[protocol.MIMETextHTML].(string)
 		if !strings.HasPrefix(shown, want.tag) || all[i].Data[protocol.MIMETextPlain] != want.text {
-			t.Errorf("shown: %.200s; %v", shown, all[i].Data[protocol.MIMETextPlain])
+			t.Errorf("got HTML %.200s and text %v", shown, all[i].Data[protocol.MIMETextPlain])
 		}
 		if size := checkImage(t, shown); size.X != want.width || size.Y != want.height {
 			t.Errorf("%v pixels, want %d by %d", size, want.width, want.height)

@@ -21,11 +21,11 @@ func TestSearches(t *testing.T) {
 			"`optimizer=adam` | 12 | 134376 | `map-step=1` `step-size=0.004` | `actions=200` `sgd-steps=4` |",
 		"| equal/linear-1000 | linear | `actions=1000` | 24 | 512000 | ")
 	if got := Searches(h, "equal/*").String(); strings.Contains(got, "dropout") {
-		t.Errorf("an agent that the study has not:\n%s", got)
+		t.Errorf("agent that is not in the study: got\n%s", got)
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("a record that is not there was read")
+			t.Error("missing record: got no error")
 		}
 	}()
 	Searches(h, "none")

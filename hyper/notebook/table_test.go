@@ -25,7 +25,7 @@ func TestTable(t *testing.T) {
 	now := shown(t)
 	table.Show("**caption**")
 	if d := now(); len(d) != 1 || d[0].Data[protocol.MIMETextMarkdown] != "**caption**\n\n"+want {
-		t.Errorf("shown: %v", d)
+		t.Errorf("got messages %v, want the table with its caption", d)
 	}
 }
 
@@ -46,7 +46,7 @@ func has(t *testing.T, table *Table, want ...string) {
 	t.Helper()
 	for _, w := range want {
 		if !strings.Contains(table.String(), w) {
-			t.Errorf("no %q in\n%s", w, table)
+			t.Errorf("got no %q in\n%s", w, table)
 		}
 	}
 }

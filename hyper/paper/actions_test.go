@@ -115,7 +115,7 @@ func TestActions(t *testing.T) {
 			g := golden{Backend: on, Spec: spec}
 			g.Spec.Entries = slices.DeleteFunc(slices.Clone(spec.Entries), func(e lab.Entry) bool {
 				if !seen[g.name()+e.Agent] && !*update {
-					t.Errorf("%s: no digests of %s; -update adds them", g.name(), e.Agent)
+					t.Errorf("%s: there are no digests for %s; -update adds them", g.name(), e.Agent)
 				}
 				key := g.name() + whole(t, e)
 				before := seen[key]

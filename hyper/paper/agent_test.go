@@ -26,7 +26,7 @@ func TestComputationOfExact(t *testing.T) {
 		"sparse ensemble": {lab.Setting{World: list, Learner: sparse}, 30*20 + 20*20},
 	} {
 		if err := c.setting.Validate(); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want none", name, err)
 		}
 		if _, a := c.setting.Build(10); a.Computation() != c.want {
 			t.Errorf("%s: computation %v, want %v", name, a.Computation(), c.want)

@@ -43,7 +43,7 @@ func TestClaimsWantTheirSize(t *testing.T) {
 			}
 			var study recorded
 			if _, err := claim.Test(study.simulate(with), claim.Quick); err != nil {
-				t.Fatalf("%s, claim %s: %v", name, claim.Name, err)
+				t.Fatalf("%s, claim %s: got error %v, want none", name, claim.Name, err)
 			}
 			of := func(rows []lab.Row, size lab.Size) error {
 				_, err := claim.Test(analysis.Lookup(x, study.h, rows), size)
@@ -53,12 +53,12 @@ func TestClaimsWantTheirSize(t *testing.T) {
 			fewer.Runs, more.Runs, longer.Periods, shorter.Periods = fewer.Runs-1, more.Runs+1, 2*longer.Periods,
 				shorter.Periods/2
 			if err := errors.Join(of(study.rows, claim.Quick), of(study.rows, fewer)); err != nil {
-				t.Errorf("%s, claim %s: a study of its size, or one run more: %v", name, claim.Name, err)
+				t.Errorf("%s, claim %s: a study of its size, or with one more run: got error %v", name, claim.Name, err)
 			}
 			for what, err := range map[string]error{"fewer runs": of(study.rows, more),
 				"fewer periods": of(study.rows, longer), "more periods": of(study.rows, shorter)} {
 				if !errors.Is(err, analysis.ErrMissing) {
-					t.Errorf("%s, claim %s: by a study of %s: %v", name, claim.Name, what, err)
+					t.Errorf("%s, claim %s, study of %s: got error %v, want ErrMissing", name, claim.Name, what, err)
 				}
 			}
 			shifted := slices.Clone(study.rows)
@@ -67,10 +67,10 @@ func TestClaimsWantTheirSize(t *testing.T) {
 			}
 			if err := of(shifted, claim.Quick); len(study.h.Spec.Entries) > 1 && !errors.Is(err, analysis.ErrMissing) &&
 				!errors.Is(err, analysis.ErrNoRows) {
-				t.Errorf("%s, claim %s: by sides with other seeds: %v", name, claim.Name, err)
+				t.Errorf("%s, claim %s, sides with other seeds: got error %v", name, claim.Name, err)
 			}
 			if err := of(nil, claim.Quick); !errors.Is(err, analysis.ErrMissing) {
-				t.Errorf("%s, claim %s: by a study without rows: %v", name, claim.Name, err)
+				t.Errorf("%s, claim %s, study without rows: got error %v, want ErrMissing", name, claim.Name, err)
 			}
 		}
 	}

@@ -123,7 +123,8 @@ func TestLeastComputationCovers(t *testing.T) {
 			want = 0.90
 		}
 		if least < want || ratios < want {
-			t.Errorf("%d runs: intervals of the least computation cover %.3f, of ratios %.3f, want %v", runs, least, ratios,
+			t.Errorf("%d runs: intervals of the least computation cover %.3f, of ratios %.3f, want %v",
+				runs, least, ratios,
 				want)
 		}
 	}
@@ -318,7 +319,7 @@ func (c resampled) judge(t *testing.T, sample []uint64) study.Finding {
 		return s.header, rows, nil
 	}, size)
 	if err != nil {
-		t.Fatalf("%s: %v", c.claim.Name, err)
+		t.Fatalf("claim %s: got error %v, want none", c.claim.Name, err)
 	}
 	return f
 }

@@ -55,14 +55,15 @@ func TestFrontierClaims(t *testing.T) {
 		}
 		f, err := c.Test(performing(map[string]int{"linear": 0, "ensemble": 0}), c.Quick)
 		if err != nil {
-			t.Fatalf("%s: %v", c.Name, err)
+			t.Fatalf("claim %s: got error %v, want none", c.Name, err)
 		}
 		if f.Estimate != f.Lower || f.Estimate != f.Upper || f.Runs != 20 {
 			t.Errorf("%s: %v, want a ratio without doubt: all resamples agree", c.Name, f)
 		}
 		dear, err := c.Test(performing(map[string]int{"linear": 1, "ensemble": 0}), c.Quick)
 		if err != nil || dear.Estimate <= f.Estimate {
-			t.Errorf("%s: %v (error %v) without the cheapest linear setting, want more than %v", c.Name, dear, err, f.Estimate)
+			t.Errorf("%s: %v (error %v) without the cheapest linear setting, want more than %v",
+				c.Name, dear, err, f.Estimate)
 		}
 		if _, err := c.Test(performing(map[string]int{"linear": 0, "ensemble": 99}), c.Quick); !errors.Is(err,
 			analysis.ErrNoneBelow) {
@@ -85,11 +86,11 @@ func TestFrontierSettings(t *testing.T) {
 				for _, sets := range paper.FrontierSettings(agent, integrate, arms) {
 					spec, err := paper.Frontier.Spec([]string{agent}, sets, lab.Size{Periods: 10_000, Runs: 1}, 0)
 					if err != nil || spec.Validate() != nil {
-						t.Fatalf("%s %v: %v, %v", agent, sets, err, spec.Validate())
+						t.Fatalf("%s %v: got errors %v and %v, want none", agent, sets, err, spec.Validate())
 					}
 					_, a := spec.Entries[0].Setting.Build(10_000)
 					if c := a.Computation(); c < before || c == 0 {
-						t.Errorf("%s %v: computation %v after %v", agent, sets, c, before)
+						t.Errorf("%s %v: computation %v follows %v, want a growing order", agent, sets, c, before)
 					} else {
 						before = c
 					}
@@ -128,10 +129,11 @@ func TestFrontierOf(t *testing.T) {
 	}
 	points, err := paper.FrontierOf(h, rows)
 	if err != nil || len(points) != 3 {
-		t.Fatalf("%v (error %v), want points of both agents with 10 arms, and the point of ensembles with 30", points, err)
+		t.Fatalf("%v (error %v), want points of both agents with 10 arms, and the point of ensembles with 30",
+			points, err)
 	}
 	if slices.ContainsFunc(points, func(p paper.FrontierPoint) bool { return p.Bar != paper.PerformsWell }) {
-		t.Errorf("%v: points below twice the regret of an exact Thompson sampling that is not in the study", points)
+		t.Errorf("got points %v, want none without exact Thompson sampling in the study", points)
 	}
 	linear, ensemble, none := points[0], points[1], points[2]
 	for i, p := range []paper.FrontierPoint{linear, ensemble} {
@@ -167,10 +169,11 @@ func TestTwiceExact(t *testing.T) {
 		}
 		least, err := paper.LeastOf(simulate, paper.Frontier.Full, paper.TwiceExact, "linear", "sampled", 10)
 		if !errors.Is(err, want) || err == nil && least.Entry != 0 {
-			t.Errorf("%v times the regret of exact Thompson sampling: %v, error %v", factor, least, err)
+			t.Errorf("settings with %v times the regret of exact Thompson sampling: got %v, error %v",
+				factor, least, err)
 		}
 		if _, err := paper.LeastOf(simulate, paper.Frontier.Full, paper.PerformsWell, "linear", "sampled", 10); !errors.Is(err, analysis.ErrNoneBelow) {
-			t.Errorf("the paper's target: error %v", err)
+			t.Errorf("the paper's target: got error %v, want ErrNoneBelow", err)
 		}
 	}
 }
@@ -184,14 +187,14 @@ func TestFrontierLimits(t *testing.T) {
 	}
 	limits, err := paper.FrontierLimits(h, rows)
 	if err != nil || len(limits) != 1 {
-		t.Fatalf("%v, error %v", limits, err)
+		t.Fatalf("got limits %v, error %v, want one", limits, err)
 	}
 	l := limits[0]
 	if target := 0.01 * math.Sqrt(300); l.Arms != 300 || math.Abs(l.Target-target) > 1e-12 || l.Runs != 100 ||
 		!(l.Exact.Value > 0.5*stats.Float(target) && l.Exact.Upper < 0.6*stats.Float(target)) {
-		t.Errorf("%+v", l)
+		t.Errorf("got limits %+v, want those of 300 arms", l)
 	}
 	if l.Least < 0.11 || l.Least > 0.12 { // 255 of the arms are tried on average; each costs 1.5 E[M_300] = 4.3
-		t.Errorf("no agent has less than %v", l.Least)
+		t.Errorf("got least regret %v, want 0.11 to 0.12", l.Least)
 	}
 }

@@ -72,7 +72,7 @@ func readGolden(t *testing.T, name string) (path string, lines []golden) {
 	for line := range strings.Lines(string(text)) {
 		var g golden
 		if err := json.Unmarshal([]byte(line), &g); err != nil {
-			t.Fatalf("%s: %v", path, err)
+			t.Fatalf("cannot read %s: %v", path, err)
 		}
 		lines = append(lines, g)
 	}
@@ -155,7 +155,8 @@ func TestGolden(t *testing.T) {
 			}
 			spec := tiny(t, paper.Known[name], []string{agent}, lab.Size{Periods: 40, Runs: 2})
 			if missing = append(missing, golden{Spec: spec}); !*update {
-				t.Errorf("%s: no digests of %s; -update adds a new agent's digests to the epoch", name, agent)
+				t.Errorf("%s: there are no digests for %s; -update adds a new agent's digests to the epoch",
+					name, agent)
 			}
 		}
 	}

@@ -67,10 +67,10 @@ func TestNeuralSettingsAreRefused(t *testing.T) {
 	// A comma separates the values of a sweep: 10,10 means one hidden layer, twice, not a network of two layers.
 	_, err := paper.Neural.Spec([]string{"linear"}, []string{"hidden=10,10"}, lab.Size{Periods: 5, Runs: 1}, 1)
 	if err == nil || !strings.Contains(err.Error(), "10 and 10 are the same value; give it once") {
-		t.Errorf("hidden=10,10: %v", err)
+		t.Errorf("hidden=10,10: got error %v, want one about equal values", err)
 	}
 	if n := lab.Compilations() - before; n != 0 {
-		t.Errorf("%d programs were compiled", n)
+		t.Errorf("%d programs were compiled, want none", n)
 	}
 }
 
@@ -105,18 +105,19 @@ func TestNeuralAgentsMeetTheSameEnvironment(t *testing.T) {
 		for i := range a {
 			switch {
 			case a[i].Seed != b[i].Seed:
-				t.Fatal("other seeds")
+				t.Fatal("the agents have different seeds")
 			case a[i].Digest == b[i].Digest:
 				same++
 				if math.Abs(float64(a[i].Regret-b[i].Regret)) > 1e-6 { // the two programs fuse operations differently
-					t.Errorf("%s, seed %d: regret %v, and %v for the independent arms", agent, a[i].Seed, b[i].Regret, a[i].Regret)
+					t.Errorf("%s, seed %d: got regret %v, want %v as for the independent arms",
+						agent, a[i].Seed, b[i].Regret, a[i].Regret)
 				}
 			case a[i].Regret != 0 && b[i].Regret != 0:
-				t.Errorf("%s, seed %d: two actions of two have regret", agent, a[i].Seed)
+				t.Errorf("%s, seed %d: both of two actions have regret", agent, a[i].Seed)
 			}
 		}
 		if same == 0 || same == len(a) {
-			t.Errorf("%s: %d of %d first actions agree: the test says nothing", agent, same, len(a))
+			t.Errorf("%s: %d of %d first actions agree, want some that agree and some that differ", agent, same, len(a))
 		}
 	}
 }
@@ -138,7 +139,7 @@ func TestEpsilonGreedyAnneals(t *testing.T) {
 		mean, square = mean+d/runs, square+d*d/runs
 	}
 	if se := math.Sqrt((square - mean*mean) / runs); !(mean > 3*se) {
-		t.Errorf("acting at random costs %.2f +- %.2f more", mean, se)
+		t.Errorf("random actions cost %.2f +- %.2f more, want more than 3 standard errors", mean, se)
 	} else {
 		t.Logf("acting at random costs %.2f +- %.2f more", mean, se)
 	}
@@ -175,7 +176,7 @@ func TestInterruptedNeuralRunsResumeToTheSameBytes(t *testing.T) {
 			}
 		}
 		if stops < 2 {
-			t.Errorf("%s was never interrupted: the test says nothing", c.agent)
+			t.Errorf("agent %s was never interrupted, so the test shows nothing", c.agent)
 		}
 		if text() != want {
 			t.Errorf("%s: the resumed results differ from the uninterrupted ones", c.agent)

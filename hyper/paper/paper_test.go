@@ -38,7 +38,7 @@ func tiny(t *testing.T, x lab.Experiment, agents []string, size lab.Size, more .
 	}
 	spec, err := x.Spec(agents, sets, size, 1)
 	if err != nil {
-		t.Fatalf("%s: %v", x.Name, err)
+		t.Fatalf("%s: got error %v, want none", x.Name, err)
 	}
 	return spec
 }
@@ -70,7 +70,8 @@ func TestEveryAgentRuns(t *testing.T) {
 			agents[e.Agent] = true
 		}
 		if len(agents) != len(x.Order) || len(x.Order) != len(x.Agents) {
-			t.Errorf("%s: entries of %d agents, %d agents, %d in order", name, len(agents), len(x.Agents), len(x.Order))
+			t.Errorf("%s: got entries of %d agents, %d agents, %d in the order, want equal numbers",
+				name, len(agents), len(x.Agents), len(x.Order))
 		}
 		h, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 64})
 		if err != nil {
@@ -78,7 +79,8 @@ func TestEveryAgentRuns(t *testing.T) {
 		}
 		for _, c := range analysis.Curves(h, rows) {
 			if c.Diverged > 0 || c.Runs != 2 || c.Mean[len(c.Mean)-1] <= 0 {
-				t.Errorf("%s, %s: %d runs, %d diverged, regret %v", name, c.Agent, c.Runs, c.Diverged, c.Mean)
+				t.Errorf("%s, %s: got %d runs, %d diverged, regret %v, want 2 and 0",
+					name, c.Agent, c.Runs, c.Diverged, c.Mean)
 			}
 		}
 	}
@@ -90,12 +92,12 @@ func TestDefaultsAreValid(t *testing.T) {
 		x := paper.Known[name]
 		for _, size := range []lab.Size{x.Quick, x.Full} {
 			if _, err := x.Spec(nil, nil, size, 1); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got error %v, want none", name, err)
 			}
 		}
 		for agent := range x.Agents {
 			if err := setting(t, x, agent).Validate(); err != nil {
-				t.Errorf("%s, %s: %v", name, agent, err)
+				t.Errorf("%s, %s: got error %v, want none", name, agent, err)
 			}
 		}
 	}
@@ -119,12 +121,12 @@ func TestSpecsRoundTrip(t *testing.T) {
 		}
 		back, _, err := lab.ParseSpec(text, paper.Known)
 		if again, _ := json.Marshal(back); err != nil || string(again) != string(text) {
-			t.Errorf("%s: %v\n%s\n%s", name, err, text, again)
+			t.Errorf("%s: got error %v, first and second JSON\n%s\n%s", name, err, text, again)
 		}
 		for agent := range x.Agents {
 			for _, k := range catalog.Keys(setting(t, x, agent)) {
 				if k.Help == "" || k.Kind == "" {
-					t.Errorf("%s, %s: key %q has kind %q and help %q", name, agent, k.Name, k.Kind, k.Help)
+					t.Errorf("%s, %s: key %q has kind %q and help %q, want both", name, agent, k.Name, k.Kind, k.Help)
 				}
 			}
 		}
@@ -170,7 +172,7 @@ func TestClaimsJudge(t *testing.T) {
 			for factor, want := range map[float64]study.Verdict{1e-3: study.Reproduced, 1e3: study.Refuted, 1: study.Reproduced} {
 				f, err := claim.Test(madeUp(x, factor), claim.Quick)
 				if err != nil {
-					t.Fatalf("%s, claim %s: %v", name, claim.Name, err)
+					t.Fatalf("%s, claim %s: got error %v, want none", name, claim.Name, err)
 				}
 				alike := f.Above != nil
 				if alike && factor != 1 {
@@ -183,7 +185,7 @@ func TestClaimsJudge(t *testing.T) {
 		}
 		slices.Sort(names)
 		if len(slices.Compact(names)) != len(paper.Claims[name]) || len(names) == 0 {
-			t.Errorf("%s: two claims share a name, or there is none", name)
+			t.Errorf("%s: two claims have the same name, or there are no claims", name)
 		}
 	}
 }
@@ -229,6 +231,6 @@ func TestPoliciesInALoop(t *testing.T) {
 		}
 	}
 	if !slices.Equal(regrets[0], regrets[1]) || len(regrets[0]) != len(catalog.Names(catalog.Policies())) {
-		t.Errorf("thousandths of regret by policy: go %v, xla:cpu %v", regrets[0], regrets[1])
+		t.Errorf("regret by policy, in thousandths: got %v on go and %v on xla:cpu", regrets[0], regrets[1])
 	}
 }

@@ -116,7 +116,8 @@ func TestFiniteInformation(t *testing.T) {
 				v += float64(w) * math.Pow(float64(action[m])-mean, 2)
 			}
 			if math.Abs(regret[run][x]-r) > 1e-6 || math.Abs(variance[run][x]-v) > 1e-6 {
-				t.Errorf("run %d, action %d: r, v = %v, %v, want %v, %v", run, x, regret[run][x], variance[run][x], r, v)
+				t.Errorf("run %d, action %d: r, v = %v, %v, want %v, %v",
+					run, x, regret[run][x], variance[run][x], r, v)
 			}
 		}
 	}
@@ -143,11 +144,13 @@ func TestFiniteInformationIsThatOfFunctions(t *testing.T) {
 			}
 			want := variance[run][x]
 			if se := math.Sqrt(want / functions); math.Abs(r[run][x]-regret[run][x]) > 5*se+1e-5 {
-				t.Errorf("run %d, action %d: regret %v +- %v of functions, %v of the posterior", run, x, r[run][x], se,
+				t.Errorf("run %d, action %d: got regret %v +- %v from functions, %v from the posterior",
+					run, x, r[run][x], se,
 					regret[run][x])
 			}
 			if se := math.Sqrt(max(fourth-want*want, 0) / functions); math.Abs(v[run][x]-want) > 5*se+2e-5+25*want/functions {
-				t.Errorf("run %d, action %d: variance %v +- %v of functions, %v of the posterior", run, x, v[run][x], se, want)
+				t.Errorf("run %d, action %d: got variance %v +- %v from functions, %v from the posterior",
+					run, x, v[run][x], se, want)
 			}
 		}
 	}
@@ -188,14 +191,14 @@ func TestExactAgentsActByThePosterior(t *testing.T) {
 		for x, p := range c.want {
 			if p == 0 {
 				if count[x] > 0 {
-					t.Errorf("%s: action %d of probability 0 taken %v times", name, x, count[x])
+					t.Errorf("%s: action %d of probability 0 was taken %v times", name, x, count[x])
 				}
 				continue
 			}
 			chi, support = chi+math.Pow(count[x]-p*runs, 2)/(p*runs), support+1
 		}
 		if p := (distuv.ChiSquared{K: float64(max(support-1, 1))}).Survival(chi); p < 1e-6 || support < 2 {
-			t.Errorf("%s: actions %v times, expected %.4f of %d: p = %.1g", name, count, c.want, runs, p)
+			t.Errorf("%s: actions were taken %v times, want about %.4f of %d: p = %.1g", name, count, c.want, runs, p)
 		}
 	}
 }

@@ -27,12 +27,12 @@ func searches(t *testing.T, folder string) map[string]tune.Search {
 	for _, file := range must.M1(filepath.Glob("../../notebooks/results/tuning/" + folder + "/*.json")) {
 		var record tune.Search
 		if err := json.Unmarshal(must.M1(os.ReadFile(file)), &record); err != nil {
-			t.Fatalf("%s: %v", file, err)
+			t.Fatalf("cannot read %s: %v", file, err)
 		}
 		out[strings.TrimSuffix(filepath.Base(file), ".json")] = record
 	}
 	if len(out) == 0 {
-		t.Fatalf("no records in %s", folder)
+		t.Fatalf("folder %s has no records", folder)
 	}
 	return out
 }
@@ -53,13 +53,13 @@ func TestSearchesHaveEqualBudgets(t *testing.T) {
 				t.Errorf("%s: champion %v, want %v", name, record.Champion, champion)
 			}
 		} else if _, ok := all[name+"-2"]; !ok {
-			t.Errorf("%s has no second search", name)
+			t.Errorf("agent %s has no second search", name)
 		}
 		if a, b := record.Budget(), like.Budget(); math.Abs(float64(a-b)) > 0.05*float64(b) {
-			t.Errorf("%s: %d run-periods, and the linear hypermodel has %d", name, a, b)
+			t.Errorf("%s: got a budget of %d run-periods, want about the linear hypermodel's %d", name, a, b)
 		}
 		if record.Seed != like.Seed || len(record.Rungs) != len(record.Plan) {
-			t.Errorf("%s: seed %d, %d of %d rounds", name, record.Seed, len(record.Rungs), len(record.Plan))
+			t.Errorf("%s: got seed %d and %d of %d rounds", name, record.Seed, len(record.Rungs), len(record.Plan))
 		}
 		for _, r := range record.Rungs {
 			checkRound(t, name, r)
@@ -70,11 +70,12 @@ func TestSearchesHaveEqualBudgets(t *testing.T) {
 func checkRound(t *testing.T, name string, r tune.Rung) {
 	t.Helper()
 	if r.Size.Runs < 16 {
-		t.Errorf("%s: a round of %d runs", name, r.Size.Runs)
+		t.Errorf("%s: got a round of %d runs, want at least 16", name, r.Size.Runs)
 	}
 	for _, o := range r.Results[1:] {
 		if o.Diverged == 0 && !(o.Behind >= 0 && o.BehindSE > 0) {
-			t.Errorf("%s: %v is behind by %v ± %v", name, o.Settings, o.Behind, o.BehindSE)
+			t.Errorf("%s: %v is behind by %v ± %v, want a distance with an error",
+				name, o.Settings, o.Behind, o.BehindSE)
 		}
 	}
 }
@@ -111,7 +112,7 @@ func checkDefaults(t *testing.T, name string, record tune.Search, periods int, e
 	size := lab.Size{Periods: periods, Runs: 1}
 	spec, err := plain.Spec([]string{record.Agent}, slices.Concat(record.Sets, record.Best()), size, 0)
 	if err != nil {
-		t.Errorf("%s: %v", name, err)
+		t.Errorf("%s: got error %v, want none", name, err)
 		return
 	}
 	want := catalog.Values(spec.Entries[0].Setting)

@@ -53,7 +53,7 @@ func TestExplorationSettingsAreRefused(t *testing.T) {
 			}
 		}
 		if tested < 2 {
-			t.Errorf("%s: %d agents have a policy", name, tested)
+			t.Errorf("%s: %d agents have a key policy, want at least 2", name, tested)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func TestSparseSettingsAreRefused(t *testing.T) {
 		}
 	}
 	if n := lab.Compilations() - before; n != 0 {
-		t.Errorf("%d programs were compiled", n)
+		t.Errorf("%d programs were compiled, want none", n)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestEveryPolicyRuns(t *testing.T) {
 		for _, r := range simulate(t, spec) {
 			agent := spec.Entries[r.Entry].Agent
 			if r.Diverged != 0 || !(r.Regret >= 0) {
-				t.Errorf("%s, %s with %s: %+v", x.Name, agent, policy, r)
+				t.Errorf("%s, %s with %s: got row %+v, want no divergence and some regret", x.Name, agent, policy, r)
 			}
 			if r.Period == size.Periods {
 				regret[agent] += r.Regret
@@ -124,11 +124,11 @@ func TestEveryPolicyRuns(t *testing.T) {
 		}
 		for _, e := range spec.Entries {
 			if regret[e.Agent] == 0 {
-				t.Errorf("%s, %s with %s: no regret", x.Name, e.Agent, policy)
+				t.Errorf("%s, %s with %s: got regret 0", x.Name, e.Agent, policy)
 			}
 		}
 		if rows != len(spec.Entries)*size.Runs {
-			t.Errorf("%s with %s: %d runs", x.Name, policy, rows)
+			t.Errorf("%s with %s: got %d runs, want one for each seed of each agent", x.Name, policy, rows)
 		}
 		return digests
 	}

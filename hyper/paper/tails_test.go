@@ -65,7 +65,7 @@ func TestTails(t *testing.T) {
 				times = []float64{1, 1, 4}[i]
 			}
 			if share > times*level+3*err {
-				t.Errorf("%d pairs: at %v %.5f of true hypotheses are rejected", n, level, share)
+				t.Errorf("%d pairs: at level %v the share %.5f of true hypotheses is rejected", n, level, share)
 			}
 		}
 	}

@@ -17,14 +17,14 @@ func TestEveryAgentHasALook(t *testing.T) {
 	for _, x := range paper.Known {
 		for name := range x.Agents {
 			if _, ok := styles[name]; !ok {
-				t.Errorf("agent %s of experiment %s has none", name, x.Name)
+				t.Errorf("agent %s of experiment %s has no style", name, x.Name)
 			}
 		}
 	}
 	seen := map[string]string{}
 	for name, l := range styles {
 		if other, ok := seen[fmt.Sprint(l)]; ok {
-			t.Errorf("%s looks like %s", name, other)
+			t.Errorf("%s and %s have the same style", name, other)
 		}
 		seen[fmt.Sprint(l)] = name
 	}
@@ -36,17 +36,17 @@ func TestStyled(t *testing.T) {
 	name := func(s Series) string { return fmt.Sprint(s.Color, s.dash) }
 	alone, among := Styled("linear")[0], Styled("mine", "ensemble", "ensemble", "linear")
 	if name(alone) != name(among[3]) || alone.Color != Palette[0] {
-		t.Errorf("linear is %s alone and %s among others", name(alone), name(among[3]))
+		t.Errorf("linear has the style %s alone and %s with others, want the same", name(alone), name(among[3]))
 	}
 	if among[1].Color != Palette[1] || among[2].Color == Palette[1] {
-		t.Errorf("two ensembles are %v and %v", among[1].Color, among[2].Color)
+		t.Errorf("two ensembles have the colours %v and %v, want different ones", among[1].Color, among[2].Color)
 	}
 	all := append(slices.Repeat([]string{"ensemble"}, 15), slices.Collect(maps.Keys(styles))...)
 	all = append(slices.DeleteFunc(all, func(s string) bool { return s == "thompson" }), "mine", "yours", "hers")
 	seen := map[string]int{}
 	for i, s := range Styled(all...) {
 		if at, ok := seen[name(s)]; ok {
-			t.Errorf("%s (%d) looks like %s (%d): %s", all[i], i, all[at], at, name(s))
+			t.Errorf("%s (%d) and %s (%d) have the same style: %s", all[i], i, all[at], at, name(s))
 		}
 		seen[name(s)] = i
 	}
@@ -59,28 +59,28 @@ func TestShadesFollowSettings(t *testing.T) {
 	two := styled([]analysis.Curve{ensemble(100), ensemble(10), named("linear"), ensemble(300), ensemble(30)})
 	for i, j := range map[int]int{0: 2, 1: 1, 2: 4, 3: 0} {
 		if one[i].Color != two[j].Color {
-			t.Errorf("series %d is %v, and %v in another figure", i, one[i].Color, two[j].Color)
+			t.Errorf("series %d has the colour %v, and %v in another figure", i, one[i].Color, two[j].Color)
 		}
 	}
 	three := styled([]analysis.Curve{ensemble(300), ensemble(100), named("linear")})
 	if three[0].Color != two[3].Color || three[1].Color != two[0].Color {
-		t.Error("ensembles of 100 and 300 have other shades without those of 10 and 30")
+		t.Error("the shades of ensembles of 100 and 300 depend on ensembles of 10 and 30")
 	}
 	if alone := styled([]analysis.Curve{named("linear"), ensemble(30)}); alone[1].Color != one[2].Color {
-		t.Error("an ensemble of 30 has another shade without other sizes")
+		t.Error("the shade of an ensemble of 30 depends on other sizes")
 	}
 	policy := func(name string) analysis.Curve { return named("linear", "policy", name) }
 	some := styled([]analysis.Curve{policy("thompson"), policy("ids"), policy("greedy")})
 	other := styled([]analysis.Curve{policy("greedy"), policy("thompson")})
 	if some[0].Color != Palette[0] || some[0].Color != other[1].Color || some[2].Color != other[0].Color {
-		t.Error("policies have another shade in another figure")
+		t.Error("the shades of policies depend on the other series")
 	}
 	if e := styled([]analysis.Curve{named("egreedy", "policy", "egreedy")}); e[0].Color != Palette[2] {
-		t.Error("an agent whose policy is always the same has not its own colour")
+		t.Error("an agent with one policy does not have its own colour")
 	}
 	prior := styled([]analysis.Curve{named("ensemble", "additive-prior", "yes"), named("ensemble", "additive-prior", "no")})
 	if prior[0].Color != Palette[1] {
-		t.Error("settings that are texts change the order")
+		t.Error("settings that are strings change the order of the styles")
 	}
 }
 
@@ -97,7 +97,7 @@ func TestColoursAreTold(t *testing.T) {
 				for vision, m := range visions {
 					d := apartInLab(styles[a].color, styles[b].color, m)
 					if styles[a].color != styles[b].color && d < 15 {
-						t.Errorf("%s and %s are %.0f apart for %s vision", a, b, d, vision)
+						t.Errorf("%s and %s have a distance of %.0f in %s vision, want at least 15", a, b, d, vision)
 					}
 				}
 			}

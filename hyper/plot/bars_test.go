@@ -16,10 +16,10 @@ func TestBars(t *testing.T) {
 		t.Errorf("y from %v to %v, want 0 to 0.8", p.Y.Min, p.Y.Max)
 	}
 	if p.X.Min > -0.5 || p.X.Max < 2.5 {
-		t.Errorf("x from %v to %v cuts a bar", p.X.Min, p.X.Max)
+		t.Errorf("the x axis from %v to %v cuts a bar", p.X.Min, p.X.Max)
 	}
 	if n := count(picture(t, p), Palette[0]); n < 200 {
-		t.Errorf("%d pixels of bars", n)
+		t.Errorf("got %d pixels of bars, want at least 200", n)
 	}
 	for _, c := range []struct {
 		names  []string
@@ -27,7 +27,7 @@ func TestBars(t *testing.T) {
 	}{{nil, nil}, {[]string{"A"}, []float64{1, 2}}, {[]string{"A"}, []float64{math.NaN()}},
 		{[]string{"A"}, []float64{math.Inf(1)}}} {
 		if _, err := Bars(Axes{}, c.names, c.values); err == nil {
-			t.Errorf("%v, %v: no error", c.names, c.values)
+			t.Errorf("names %v, values %v: got no error", c.names, c.values)
 		}
 	}
 }
@@ -39,10 +39,10 @@ func TestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := picture(t, p); reflect.DeepEqual(before, after) {
-		t.Error("no name was drawn")
+		t.Error("the names were not drawn")
 	}
 	if err := Names(p, x5, x5, []string{"one"}); err == nil {
-		t.Error("one name for five points: no error")
+		t.Error("one name for five points: got no error")
 	}
 	// Two close points: the name of the upper one is above it. The third point is far away.
 	x, y := []float64{1, 1.1, 3}, []float64{1.1, 1, 1.1}
@@ -60,10 +60,10 @@ func TestAddSpread(t *testing.T) {
 	s.AddSpread(3, values)
 	s.AddSpread(4, nil)
 	if !slices.Equal(values, given) {
-		t.Error("the values were changed")
+		t.Error("Bars changed the caller's values")
 	}
 	if s.X[0] != 3 || s.Y[0] != 9.5 || s.Lower[0] != 0 || s.Upper[0] != 18 {
-		t.Errorf("got %+v", s)
+		t.Errorf("got series %+v, want 9.5 in [0, 18] at 3", s)
 	}
 	if s.X[1] != 4 || !math.IsNaN(s.Y[1]) || !math.IsNaN(s.Lower[1]) || !math.IsNaN(s.Upper[1]) {
 		t.Errorf("no values: got %+v", s)

@@ -24,20 +24,20 @@ func TestBeliefs(t *testing.T) {
 		names := []string{"exact", "linear"}[:len(c.beliefs)]
 		p, err := plot.Beliefs(plot.Axes{X: "action"}, names, names, c.beliefs)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want none", name, err)
 			continue
 		}
 		if p.X.Max != c.actions-0.4 {
-			t.Errorf("%s: the axis ends at %v", name, p.X.Max)
+			t.Errorf("%s: got an axis that ends at %v", name, p.X.Max)
 		}
 	}
 	for name, c := range map[string][]lab.Belief{"none": nil, "no functions": {{Truth: some.Truth}}} {
 		names := []string{"exact"}[:len(c)]
 		if _, err := plot.Beliefs(plot.Axes{}, names, names, c); err == nil {
-			t.Errorf("%s: no error", name)
+			t.Errorf("%s: got no error", name)
 		}
 	}
 	if _, err := plot.Beliefs(plot.Axes{}, nil, nil, []lab.Belief{some}); err == nil {
-		t.Error("no names, and no error")
+		t.Error("no names: got no error")
 	}
 }

@@ -53,7 +53,7 @@ func TestLabelsBesideLines(t *testing.T) {
 		canvas := draw.NewCanvas(new(recorder.Canvas), 16*vg.Centimeter, 10*vg.Centimeter)
 		room := canvas.Max.X - p.DataCanvas(canvas).Max.X
 		if got := room > 30; got != c.want {
-			t.Errorf("%s: %v points of room at the right", name, room)
+			t.Errorf("%s: got %v points of space at the right", name, room)
 		}
 		picture(t, p)
 	}
@@ -77,7 +77,7 @@ func TestLabelsAreAtTheEnds(t *testing.T) {
 		t.Errorf("low is at %v, the axes end at %v", low, data.Rectangle)
 	}
 	if d := math.Abs(float64(at["high"].Y - at["as high"].Y)); d < 11 {
-		t.Errorf("two labels are %v points apart", d)
+		t.Errorf("two labels have a distance of %v points, want at least 11", d)
 	}
 }
 
@@ -97,11 +97,11 @@ func TestLegendRightOfTheAxes(t *testing.T) {
 	}
 	for _, label := range []string{"line", "short", "data"} {
 		if at[label].X < data.Max.X || at[label].Y < data.Min.Y || at[label].Y > data.Max.Y {
-			t.Errorf("%s is at %v, beside axes in %v", label, at[label], data.Rectangle)
+			t.Errorf("label %s is at %v, want it beside the axes in %v", label, at[label], data.Rectangle)
 		}
 	}
 	if at["line"].Y-at["short"].Y < 10 || at["short"].Y-at["data"].Y < 10 {
-		t.Errorf("labels at %v", at)
+		t.Errorf("labels at %v, want distances of 10 or more", at)
 	}
 }
 

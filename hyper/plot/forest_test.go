@@ -25,16 +25,16 @@ func TestForest(t *testing.T) {
 	path := t.TempDir() + "/forest"
 	must.M(plot.Save(p, path))
 	if p.X.Min != 0.1 || p.X.Max != 10 {
-		t.Errorf("the axis goes from %v to %v", p.X.Min, p.X.Max)
+		t.Errorf("got an axis from %v to %v, want 0.1 to 10", p.X.Min, p.X.Max)
 	}
 	text := string(must.M1(os.ReadFile(path + ".svg")))
 	for _, want := range []string{"first", "second", "third", "holds", "to be run", "Title"} {
 		if !strings.Contains(text, ">"+want) && !strings.Contains(text, want+"<") {
-			t.Errorf("the figure does not have %q", want)
+			t.Errorf("the figure has no text %q", want)
 		}
 	}
 	if bytes.Count([]byte(text), []byte("<path")) < 10 {
-		t.Error("the figure has hardly a line")
+		t.Error("the figure has fewer than 10 lines")
 	}
 	for name, bad := range map[string]func() error{
 		"no rows":          func() error { _, err := plot.Forest("", "", 0.1, 10, nil); return err },
@@ -43,7 +43,7 @@ func TestForest(t *testing.T) {
 		"an axis from NaN": func() error { _, err := plot.Forest("", "", math.NaN(), 10, rows); return err },
 	} {
 		if bad() == nil {
-			t.Errorf("%s is not refused", name)
+			t.Errorf("%s: got no error", name)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func TestModel(t *testing.T) {
 	for _, text := range []string{"index z,", "hypermodel", "base model", "prediction",
 		"parameters ν, which are learned"} {
 		if !strings.Contains(svg.String(), ">"+text+"<") {
-			t.Errorf("%q is not in the figure", text)
+			t.Errorf("the figure has no text %q", text)
 		}
 	}
 	if n := strings.Count(svg.String(), ">ν<"); n != 2 {

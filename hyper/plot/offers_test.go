@@ -24,16 +24,16 @@ func TestOffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.X.Min > 10 || p.X.Max < 1000 || p.Y.Min > 25 || p.Y.Max < 200 || p.Y.Max > 1600 {
-		t.Errorf("axes from %v to %v and from %v to %v", p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
+		t.Errorf("got axes from %v to %v and from %v to %v", p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
 	}
 	if _, err := Offers(Axes{}, offers, operations, names[:2]); err == nil ||
 		!strings.Contains(err.Error(), "2 names for 4 offers") {
-		t.Errorf("error %v", err)
+		t.Errorf("got error %v, want one about 2 names for 4 offers", err)
 	}
 	if err := NamesAbove(p, x5, x5, names[:1]); err == nil || !strings.Contains(err.Error(), "1 names for 5 x") {
-		t.Errorf("error %v", err)
+		t.Errorf("got error %v, want one about 1 name for 5 points", err)
 	}
 	if _, err := Offers(Axes{}, offers[3:], operations, names[3:]); err == nil {
-		t.Error("nothing was drawn")
+		t.Error("offers that cannot be shown: got no error")
 	}
 }

@@ -17,7 +17,7 @@ func TestFunctions(t *testing.T) {
 	s := Functions("f", []float64{0, 1}, [][]float32{{1, 5}, {3, 5}}, 1)
 	// Mean and two population standard deviations of 1 and 3: 2 ± 2.
 	if s.Y[0] != 2 || s.Lower[0] != 0 || s.Upper[0] != 4 || s.Y[1] != 5 || s.Lower[1] != 5 {
-		t.Errorf("got %+v", s)
+		t.Errorf("got series %+v, want 2 in [0, 4] and 5 in [5, 5]", s)
 	}
 	if len(s.Samples) != 1 || s.Samples[0][1] != 5 {
 		t.Errorf("samples %v, want the first function", s.Samples)
@@ -42,7 +42,7 @@ func TestPanels(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w := img.Bounds().Dx(); w != int(math.Round(20/2.54*100)) {
-		t.Errorf("%d pixels wide", w)
+		t.Errorf("picture is %d pixels wide, want 20 cm at 100 dpi", w)
 	}
 	blue := color.RGBAModel.Convert(Palette[0])
 	found := false
@@ -50,13 +50,13 @@ func TestPanels(t *testing.T) {
 		found = color.RGBAModel.Convert(img.At(x, img.Bounds().Dy()/4)) == blue
 	}
 	if !found {
-		t.Error("no full blue, an entry of 1, in the right upper panel")
+		t.Error("the upper right panel has no full blue, the colour of 1")
 	}
 	if _, err := Panels(2, 20, 8, 100); !errors.Is(err, errNothing) {
-		t.Errorf("no plots: %v", err)
+		t.Errorf("no plots: got error %v, want errNothing", err)
 	}
 	if _, err := Heat("", mat.NewDense(2, 3, nil), 1); err == nil {
-		t.Error("a matrix that is not square was drawn")
+		t.Error("matrix that is not square: got no error")
 	}
 }
 
@@ -79,6 +79,6 @@ func TestSketch(t *testing.T) {
 	}
 	if !reflect.DeepEqual(pixels(Sketch(p, 8, 5, 50)), pixels(PNG(p, 8, 5, 50))) ||
 		!reflect.DeepEqual(pixels(SketchPanels(2, 16, 5, 50, p, p)), pixels(Panels(2, 16, 5, 50, p, p))) {
-		t.Error("a sketch differs from the figure")
+		t.Error("the pixels of the sketch and of the figure differ")
 	}
 }

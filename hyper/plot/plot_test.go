@@ -46,15 +46,15 @@ func TestPNGHasTheSizeAskedFor(t *testing.T) {
 	}
 	for _, size := range [][2]float64{{0, 10}, {10, -1}, {math.NaN(), 10}, {1e6, 10}} {
 		if _, err := PNG(p, size[0], size[1], 100); err == nil {
-			t.Errorf("%v cm: no error from PNG", size)
+			t.Errorf("PNG of %v cm: got no error", size)
 		}
 		if _, err := svg(p, size[0], size[1]); err == nil {
-			t.Errorf("%v cm: no error from SVG", size)
+			t.Errorf("SVG of %v cm: got no error", size)
 		}
 	}
 	for _, dpi := range []int{-5, 0, 100_000} {
 		if _, err := PNG(p, 16, 10, dpi); err == nil {
-			t.Errorf("%d dpi: no error", dpi)
+			t.Errorf("PNG with %d dpi: got no error", dpi)
 		}
 	}
 }
@@ -69,11 +69,11 @@ func TestLinesDrawsEveryPart(t *testing.T) {
 	for what, n := range map[string]int{"line": count(img, Palette[0]), "points": count(img, ink),
 		"dashes": count(img, Gray)} {
 		if n < 40 {
-			t.Errorf("%s: %d pixels", what, n)
+			t.Errorf("%s: got %d pixels, want at least 40", what, n)
 		}
 	}
 	if p.Y.Min >= -2 || p.Y.Max <= 6 || p.X.Min != 0 || p.X.Max != 4 {
-		t.Errorf("x from %v to %v, y from %v to %v", p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
+		t.Errorf("got x from %v to %v and y from %v to %v", p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestLinesDrawsEachSample(t *testing.T) {
 		return bytes.Count(text, []byte("<path"))
 	}
 	if none, three := paths(), paths(x5, x5, x5); three != none+3 {
-		t.Errorf("%d paths without samples, %d with three", none, three)
+		t.Errorf("got %d paths without samples and %d with three, want 3 more", none, three)
 	}
 }
 
@@ -95,12 +95,12 @@ func TestLinesLeavesGaps(t *testing.T) {
 	whole := count(picture(t, mustLines(t, Axes{}, Series{X: x5, Y: []float64{1, 1, 1, 1, 2}})), Palette[0])
 	gap := count(picture(t, mustLines(t, Axes{}, Series{X: x5, Y: []float64{1, 1, nan, 1, 2}})), Palette[0])
 	if ratio := float64(gap) / float64(whole); ratio < 0.35 || ratio > 0.65 { // two of four pieces are missing
-		t.Errorf("%v of the line is left", ratio)
+		t.Errorf("%v of the line is drawn, want about half", ratio)
 	}
 	p := mustLines(t, Axes{LogY: true, LogX: true}, Series{X: x5, Y: []float64{5, 0, -1, 10, 100},
 		Lower: []float64{1, -1, -1, -5, 10}, Upper: []float64{9, 1, 0, 20, 150}})
 	if p.X.Min != 1 || p.Y.Min <= 0 || p.Y.Max < 150 {
-		t.Errorf("log axes: x from %v, y from %v to %v", p.X.Min, p.Y.Min, p.Y.Max)
+		t.Errorf("logarithmic axes: got x from %v, y from %v to %v", p.X.Min, p.Y.Min, p.Y.Max)
 	}
 	picture(t, p)
 }
@@ -109,7 +109,7 @@ func TestBandsDoNotTakeALogAxis(t *testing.T) {
 	p := mustLines(t, Axes{LogY: true}, Series{X: []float64{1, 2}, Y: []float64{6, 60}, Lower: []float64{1e-9, 50},
 		Upper: []float64{12, 70}})
 	if p.Y.Min > 2 || p.Y.Min < 1 { // a third of the lowest line, and a margin
-		t.Errorf("the axis begins at %v", p.Y.Min)
+		t.Errorf("the y axis begins at %v, want 1 to 2", p.Y.Min)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestLinesErrors(t *testing.T) {
 	} {
 		_, err := Lines(Axes{}, c.series...)
 		if err == nil || errors.Is(err, errNothing) != c.nothing {
-			t.Errorf("%s: got %v", name, err)
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 }
@@ -139,10 +139,10 @@ func TestDrawingErrorsAreNoPanics(t *testing.T) {
 	p := mustLines(t, Axes{LogY: true}, Series{X: x5, Y: []float64{1, 2, 3, 4, 5}})
 	p.Y.Min = -1 // gonum panics
 	if _, err := PNG(p, 16, 10, 100); err == nil {
-		t.Error("no error from PNG")
+		t.Error("PNG of a plot that panics: got no error")
 	}
 	if _, err := svg(p, 16, 10); err == nil {
-		t.Error("no error from SVG")
+		t.Error("SVG of a plot that panics: got no error")
 	}
 }
 
@@ -154,7 +154,7 @@ func TestXAxisAsAskedFor(t *testing.T) {
 	for _, axes := range []Axes{{MinX: 2, MaxX: 1}, {MinX: 0, MaxX: 1, LogX: true}, {MinX: math.NaN(), MaxX: 1},
 		{MinX: 1, MaxX: math.Inf(1)}, {MinX: 1, MaxX: 1}} {
 		if _, err := Lines(axes, Series{X: x5, Y: x5}); err == nil {
-			t.Errorf("%+v: no error", axes)
+			t.Errorf("axes %+v: got no error", axes)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func TestConstantData(t *testing.T) {
 	for _, axes := range []Axes{{}, {LogX: true, LogY: true}, {FromZero: true}} {
 		p := mustLines(t, axes, Series{X: []float64{3}, Y: []float64{7}, Points: true})
 		if !(p.X.Min < 3 && p.X.Max >= 3 && p.Y.Min < 7 && p.Y.Max > 7) || count(picture(t, p), ink) < 10 {
-			t.Errorf("%+v: x from %v to %v, y from %v to %v", axes, p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
+			t.Errorf("%+v: got x from %v to %v and y from %v to %v", axes, p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
 		}
 	}
 }
@@ -204,7 +204,7 @@ func TestSave(t *testing.T) {
 	}
 	files, err := os.ReadDir(filepath.Join(dir, "new"))
 	if err != nil || len(files) != 4 {
-		t.Errorf("got %v, %v", files, err)
+		t.Errorf("got files %v, error %v, want 4", files, err)
 	}
 	for _, ext := range []string{".png", ".svg"} {
 		one, err1 := os.ReadFile(filepath.Join(dir, "new", "one"+ext))
@@ -217,7 +217,7 @@ func TestSave(t *testing.T) {
 		}
 	}
 	if err := Save(p, filepath.Join(dir, "new", "one.png", "below a file")); err == nil {
-		t.Error("saved below a file")
+		t.Error("Save below a file: got no error")
 	}
 }
 

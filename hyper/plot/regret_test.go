@@ -75,17 +75,17 @@ func TestRegretShowsCurvesAndBands(t *testing.T) {
 		img := picture(t, mustRegret(t, opts, power("exact", 2, 10), power("linear", 4, 10)))
 		for i, c := range []color.NRGBA{styles["exact"].color, styles["linear"].color} {
 			if n := count(img, c); n < 300 { // a line of 2 pixels across some 380
-				t.Errorf("%+v: %d pixels in the colour of curve %d", opts, n, i)
+				t.Errorf("%+v: got %d pixels in the colour of curve %d", opts, n, i)
 			}
 			// a fifth of the colour on white
 			tint := func(x uint8) uint8 { return uint8(math.Round(255 - 0.2*(255-float64(x)))) }
 			shaded := countNear(img, tint(c.R), tint(c.G), tint(c.B))
 			if shaded < 1000 {
-				t.Errorf("%+v: %d pixels in the band of curve %d", opts, shaded, i)
+				t.Errorf("%+v: got %d pixels in the band of curve %d", opts, shaded, i)
 			}
 		}
 		if n := count(img, Palette[1]); n != 0 {
-			t.Errorf("%+v: %d pixels in the colour of no curve", opts, n)
+			t.Errorf("%+v: got %d pixels in a colour without a curve", opts, n)
 		}
 	}
 }
@@ -119,14 +119,14 @@ func TestRegretAxes(t *testing.T) {
 		t.Errorf("got %q from %v to %v and %q from %v", p.X.Label.Text, p.X.Min, p.X.Max, p.Y.Label.Text, p.Y.Min)
 	}
 	if top := 2.2 * math.Pow(1000, 0.4); p.Y.Max < top { // the band's upper end
-		t.Errorf("the axis ends at %v, below the band's %v", p.Y.Max, top)
+		t.Errorf("the axis ends at %v, want at least the end of the band, %v", p.Y.Max, top)
 	}
 	p = mustRegret(t, Options{Average: true, Target: 1e-3}, power("exact", 2, 10))
 	if p.X.Min != 1 || p.X.Max != 1000 || p.Y.Min > 1e-3 || p.Y.Max < 2.2 {
 		t.Errorf("got x from %v to %v, y from %v to %v", p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
 	}
 	if n := count(picture(t, p), Gray); n < 100 {
-		t.Errorf("%d pixels in the target's line", n)
+		t.Errorf("the target's line has %d pixels, want at least 100", n)
 	}
 }
 
@@ -135,7 +135,8 @@ func TestLogAxesUseTheFigure(t *testing.T) {
 	p := mustRegret(t, Options{Average: true}, power("exact", 2, 10))
 	size := p.DataCanvas(draw.NewCanvas(new(recorder.Canvas), 16*vg.Centimeter, 10*vg.Centimeter)).Size()
 	if size.X < 12.5*vg.Centimeter || size.Y < 8*vg.Centimeter { // the rest is for tick labels, axis labels and the name
-		t.Errorf("the data take %v x %v cm of 16 x 10", size.X/vg.Centimeter, size.Y/vg.Centimeter)
+		t.Errorf("the data area has %v x %v cm, want at least 12.5 x 8 of 16 x 10",
+			size.X/vg.Centimeter, size.Y/vg.Centimeter)
 	}
 }
 
@@ -159,7 +160,7 @@ func TestRegretErrors(t *testing.T) {
 	} {
 		_, err := Regret(c.curves, c.opts)
 		if err == nil || errors.Is(err, errNothing) != c.nothing {
-			t.Errorf("%s: got %v", name, err)
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 }
@@ -173,7 +174,7 @@ func TestRegretNamesCurvesWithoutPoints(t *testing.T) {
 	}
 	for _, want := range []string{">lost (all 4 diverged)<", ">exact<", ">absent<", ">period t<"} {
 		if !strings.Contains(string(text), want) {
-			t.Errorf("the SVG lacks %s", want)
+			t.Errorf("the SVG has no text %s", want)
 		}
 	}
 }
@@ -185,7 +186,7 @@ func TestRegretWithRunsThatDiverged(t *testing.T) {
 	for name, opts := range map[string]Options{"linear": {}, "mine": {Labels: []string{"mine"}}} {
 		text, err := svg(mustRegret(t, opts, c), 16, 10)
 		if want := ">" + name + " (2 of 10 diverged)<"; err != nil || !strings.Contains(string(text), want) {
-			t.Errorf("the SVG lacks %s (error %v)", want, err)
+			t.Errorf("the SVG has no text %s (error %v)", want, err)
 		}
 	}
 }
@@ -198,7 +199,7 @@ func TestRegretBandsEndAtZero(t *testing.T) {
 	}
 	for _, opts := range []Options{{}, {Quartiles: true}} {
 		if p := mustRegret(t, opts, c); p.Y.Min != 0 {
-			t.Errorf("%+v: the axis begins at %v", opts, p.Y.Min)
+			t.Errorf("%+v: the y axis begins at %v, want 0", opts, p.Y.Min)
 		}
 	}
 }

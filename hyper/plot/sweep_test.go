@@ -30,11 +30,11 @@ func TestSweep(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
 	if got, err = Sweep(all[:1], "n", mean); err != nil || len(got) != 1 || got[0].Label != "" {
-		t.Errorf("a single line: %v %v", got, err)
+		t.Errorf("one line: got %v, error %v, want one series without a label", got, err)
 	}
 	all[1].Settings["n"] = "many"
 	if _, err := Sweep(all, "n", mean); err == nil {
-		t.Error("a setting that is no number was drawn")
+		t.Error("setting that is not a number: got no error")
 	}
 }
 
@@ -50,12 +50,12 @@ func TestLeaderboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.X.Max != 1.5 || p.Y.Label.Text != "divergence over that of mlp" {
-		t.Errorf("the axis ends at %v and is %q", p.X.Max, p.Y.Label.Text)
+		t.Errorf("the x axis ends at %v, and the y axis has the label %q", p.X.Max, p.Y.Label.Text)
 	}
 	if _, err := PNG(p, 10, 6, 50); err != nil {
 		t.Error(err)
 	}
 	if _, err := Leaderboard("", "mlp", nil); err == nil {
-		t.Error("a leaderboard without lines was drawn")
+		t.Error("leaderboard without lines: got no error")
 	}
 }

@@ -40,7 +40,7 @@ func TestHost(t *testing.T) {
 				if !slices.Equal(bits, tensors.MustCopyFlatData[uint32](out[0])[from:to]) ||
 					!slices.Equal(unit, tensors.MustCopyFlatData[float32](out[1])[from:to]) ||
 					!slices.Equal(whole, tensors.MustCopyFlatData[int32](out[2])[from:to]) {
-					t.Fatalf("n = %d, run %d: other numbers", n, i)
+					t.Fatalf("n = %d, run %d: the Host draws other numbers", n, i)
 				}
 				for k, want := range tensors.MustCopyFlatData[float32](out[3])[from:to] {
 					if math.Abs(float64(normal[k]-want)) > 2e-6*(1+math.Abs(float64(want))) {
@@ -58,7 +58,7 @@ func TestNormalOfRises(t *testing.T) {
 	for word := uint32(1); word < 1<<24; word++ {
 		next := NormalOf(word << 8)
 		if next < last {
-			t.Fatalf("it is %v of %d and %v of the word before", next, word<<8, last)
+			t.Fatalf("NormalOf gives %v for %d, less than %v for the word before", next, word<<8, last)
 		}
 		last = next
 	}

@@ -79,7 +79,7 @@ func TestMoments(t *testing.T) {
 				c += float64(x[i]) * float64(x[i+lag])
 			}
 			if c /= float64(n - lag); math.Abs(c) > 5/math.Sqrt(float64(n-lag)) {
-				t.Errorf("correlation at lag %d is %.4f", lag, c)
+				t.Errorf("the correlation at lag %d is %.4f, want 0", lag, c)
 			}
 		}
 	})
@@ -94,7 +94,7 @@ func TestStreamsAreIndependentOfTheBatch(t *testing.T) {
 		for i, seed := range []uint64{5, 1 << 40, 6} {
 			alone := call(t, name, draw, seed).Value().([][]uint32)[0]
 			if !slices.Equal(alone, batch[i]) {
-				t.Errorf("seed %d: alone %x, in a batch %x", seed, alone, batch[i])
+				t.Errorf("seed %d: got %x alone and %x in a batch", seed, alone, batch[i])
 			}
 		}
 		if slices.Equal(batch[0], batch[2]) || slices.Equal(batch[0], batch[1]) {
@@ -117,7 +117,7 @@ func TestNamesPeriodsAndStepsDiffer(t *testing.T) {
 	for i, v := range variants {
 		x := call(t, backend.Go, func(s *Node) *Node { return v(New(s)).Bits(1) }, 1).Value().([][]uint32)[0][0]
 		if j, dup := seen[x]; dup {
-			t.Errorf("variants %d and %d draw the same", i, j)
+			t.Errorf("variants %d and %d draw the same numbers", i, j)
 		}
 		seen[x] = i
 	}
@@ -137,7 +137,7 @@ func TestIntnIsUniform(t *testing.T) {
 			chi2 += (c - n/bound) * (c - n/bound) / (n / bound)
 		}
 		if chi2 > 25.7 { // 99.99% quantile of chi-squared with 5 degrees of freedom
-			t.Errorf("chi-squared %.1f, counts %v", chi2, count)
+			t.Errorf("got chi-squared %.1f with counts %v, want at most 25.7", chi2, count)
 		}
 	})
 }
@@ -209,12 +209,12 @@ func TestBackendsDrawTheSame(t *testing.T) {
 	}
 	want := call(t, backend.Go, draw, 5, 1<<40).Value().([][]uint32)
 	if got := want[0][:3]; got[0] != got[1] || got[1] == got[2] { // of one number, and the first two of two
-		t.Errorf("numbers %x do not begin alike", got)
+		t.Errorf("numbers %x do not begin with the same words", got)
 	}
 	testbackend.Each(t, func(t *testing.T, name string) {
 		for i, got := range call(t, name, draw, 5, 1<<40).Value().([][]uint32) {
 			if !slices.Equal(got, want[i]) {
-				t.Errorf("run %d: %x, the Go backend %x", i, got, want[i])
+				t.Errorf("run %d: got %x, and %x on the Go backend", i, got, want[i])
 			}
 		}
 	})

@@ -28,7 +28,7 @@ func TestActivity(t *testing.T) {
 	a.rewarded("features", 1)
 	out := a.result([]string{"old", "new", "unused"}, 0, nil)
 	if out.Decisions != 101 || out.Rewards != 51 || !out.Since.Equal(now) || len(out.Steps) != steps {
-		t.Errorf("%+v", out)
+		t.Errorf("got activity %+v, want 101 decisions and 51 rewards", out)
 	}
 	for i, want := range []string{"old 75 0.743 25 1", "new 25 0.248 25 0", "unused 0 0.000 0 none"} {
 		one := out.Arms[i]
@@ -42,7 +42,7 @@ func TestActivity(t *testing.T) {
 	}
 	// Wilson's interval of 0 of 25 is [0, z^2/(n+z^2)].
 	if low, high := *out.Arms[1].Lower, *out.Arms[1].Upper; math.Abs(low) > 1e-12 || math.Abs(high-0.1332) > 1e-4 {
-		t.Errorf("the interval of 0 of 25 is [%v, %v]", low, high)
+		t.Errorf("interval of 0 of 25: got [%v, %v], want [0, 0.1332]", low, high)
 	}
 	last := out.Steps[steps-1]
 	if last.Decisions != 101 || last.P50 < 0.051 || last.P50 > 0.051*longer || last.P99 < 0.1 || last.P99 > 0.1*longer {
@@ -53,15 +53,15 @@ func TestActivity(t *testing.T) {
 	a.decided("later", "old", time.Microsecond, 0, nil)
 	out = a.result(nil, 0, nil)
 	if out.Steps[steps-1].Decisions != 1 || out.Steps[steps-2].Decisions != 0 || out.Steps[steps-4].Decisions != 101 {
-		t.Errorf("three steps later: %+v", out.Steps[steps-4:])
+		t.Errorf("three steps later: got steps %+v", out.Steps[steps-4:])
 	}
 	now = now.Add(2 * steps * stepLength)
 	if out = a.result(nil, 0, nil); out.Decisions != 102 {
-		t.Errorf("%d decisions", out.Decisions)
+		t.Errorf("got %d decisions, want 102", out.Decisions)
 	}
 	for i, s := range out.Steps {
 		if s.Decisions != 0 {
-			t.Errorf("step %d of long after has %d decisions", i, s.Decisions)
+			t.Errorf("step %d, long after the decisions, has %d decisions, want 0", i, s.Decisions)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestActivityInterval(t *testing.T) {
 	var some tally
 	some.reward(2)
 	if low, _ := some.interval(); low != nil {
-		t.Error("one reward has an interval")
+		t.Error("one reward: got an interval")
 	}
 	for _, y := range []float32{4, 6, 8} {
 		some.reward(y)
@@ -79,7 +79,7 @@ func TestActivityInterval(t *testing.T) {
 	// The mean is 5, the variance 20/3, and the standard error sqrt(20/3/4) = 1.291.
 	low, high := some.interval()
 	if math.Abs(*low-(5-1.959964*1.290994)) > 1e-4 || math.Abs(*high-(5+1.959964*1.290994)) > 1e-4 {
-		t.Errorf("[%v, %v]", *low, *high)
+		t.Errorf("got interval [%v, %v], want the normal one", *low, *high)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestActivityBound(t *testing.T) {
 		a.decided(fmt.Sprint(i), "arm", time.Millisecond, 0, nil)
 	}
 	if len(a.armOf) != mostRemembered || len(a.ids) != mostRemembered {
-		t.Errorf("%d and %d decisions are remembered", len(a.armOf), len(a.ids))
+		t.Errorf("%d and %d decisions are remembered, want the maximum", len(a.armOf), len(a.ids))
 	}
 	a.rewarded("5", 1)
 	a.rewarded(fmt.Sprint(mostRemembered+5), 1)
@@ -133,6 +133,6 @@ func TestActivityOfSilence(t *testing.T) {
 	now = now.Add(2 * wait)
 	look(3, 1.0/3)
 	if len(a.waits) > 0 {
-		t.Errorf("%d still wait", len(a.waits))
+		t.Errorf("%d decisions still wait, want none", len(a.waits))
 	}
 }

@@ -104,7 +104,7 @@ func (c *client) asLogged(made []string) {
 	}
 	if got := must.M1(own.Sample(x, 20)); !reflect.DeepEqual(got, c.believes(upTo(len(x))...)) ||
 		!reflect.DeepEqual(a.Arms(), c.server.now.Arms()) || a.Size() != c.server.now.Size() {
-		c.t.Errorf("the agent of the log differs: %+v and %+v", a.Arms(), c.server.now.Arms())
+		c.t.Errorf("the agent from the log differs: arms %+v, want %+v", a.Arms(), c.server.now.Arms())
 	}
 }
 
@@ -172,15 +172,15 @@ func TestServerAddsArm(t *testing.T) {
 			before := c.believes(0, 1, 2, 3)
 			must.M(c.server.Reload(t.Context(), with(more, func(s *Spec) { s.Arms = append(slices.Clone(s.Arms), "e") })))
 			if !reflect.DeepEqual(before, c.believes(0, 1, 2, 3)) && name == "context" { // alone, all arms' numbers are drawn
-				t.Error("the beliefs of the arms that there were have changed")
+				t.Error("the beliefs about the existing arms have changed")
 			}
 			d := c.decide(map[string]string{"context": `{"context": {"x": 1}}`, "alone": `{}`}[name])
 			if n := len(d["probabilities"].([]any)); n != 5 {
-				t.Errorf("%d probabilities of 5 arms", n)
+				t.Errorf("got %d probabilities, want 5", n)
 			}
 			_, a := c.send("GET", "/v1/activity", "")
 			if arms := a["arms"].([]any); len(arms) != 5 || arms[4].(map[string]any)["name"] != "e" {
-				t.Error(a["arms"])
+				t.Errorf("arms: got %v, want 5, the last one e", a["arms"])
 			}
 			if status, out := c.send("GET", "/v1/diagnostics", ""); status != 200 {
 				t.Error(out)
@@ -189,7 +189,7 @@ func TestServerAddsArm(t *testing.T) {
 			e := must.M1(Evaluate(t.Context(), log, with(more, half), EvaluateOptions{}))
 			t.Logf("evaluated across the change: %+v", e)
 			if e.Evaluated < 20 || e.Estimators[1].Refused != "" || !(e.Estimators[1].Value > e.Estimators[0].Value-0.2) {
-				t.Errorf("%+v", e)
+				t.Errorf("evaluation: got %+v, want 20 or more decisions and an estimate", e)
 			}
 		})
 	}
@@ -211,7 +211,7 @@ func TestServerArmsComeAndGo(t *testing.T) {
 			like.Like = map[string]string{"d": "b"}
 			must.M(c.server.Reload(t.Context(), like))
 			if f := c.believes(1); !reflect.DeepEqual(f, c.believes(3)) && name == "context" {
-				t.Errorf("arm d does not begin like b: %v, %v", f, c.believes(3))
+				t.Errorf("arm d does not begin with the belief about b: %v, %v", f, c.believes(3))
 			}
 			d := c.decide(request)
 			if d["name"] != "a" || len(d["probabilities"].([]any)) != 1 {
@@ -222,33 +222,33 @@ func TestServerArmsComeAndGo(t *testing.T) {
 			must.M(c.server.Reload(t.Context(), as("d", "c")))
 			if status, out := c.send("POST", "/v1/decide", request); status != 400 ||
 				!strings.Contains(fmt.Sprint(out["error"]), `unknown arm "a"; the arms are d, c`) {
-				t.Errorf("an arm that is not there: %d %v", status, out)
+				t.Errorf("missing arm: got status %d: %v", status, out)
 			}
 			for range 20 {
 				d := c.decide(strings.ReplaceAll(request, `"a"`, `"d", "c"`))
 				if want := []any{"d", "c"}[int(d["action"].(float64))]; d["name"] != want {
-					t.Errorf("%v", d)
+					t.Errorf("got decision %v, want the name of its action", d)
 				}
 			}
 			all := strings.ReplaceAll(request, `"arms": ["a"]`, `"list": 2`)
 			if list := c.decide(all)["list"].([]any); len(list) != 2 ||
 				list[0].(map[string]any)["name"] == list[1].(map[string]any)["name"] {
-				t.Errorf("%v", list)
+				t.Errorf("got list %v, want 2 different names", list)
 			}
 			status, told := c.send("POST", "/v1/explain", strings.ReplaceAll(all, `"list": 2`, `"arms": ["c", "d"]`))
 			if status != 200 || told["actions"].([]any)[1].(map[string]any)["name"] != "d" {
-				t.Errorf("%d %v", status, told)
+				t.Errorf("explanation: status %d, want 200 and the names: %v", status, told)
 			}
 			c.lives(10)
 			before := c.believes(0)
 			c.reward(late, 7)
 			kept := c.believes(0)
 			if reflect.DeepEqual(before, kept) {
-				t.Error("a late reward of an arm that is not there was not learned")
+				t.Error("the agent has not learned from a late reward of a removed arm")
 			}
 			c = c.again(as("b", "a", "d", "c"))
 			if !reflect.DeepEqual(kept, c.believes(0)) {
-				t.Error("an arm that comes back has another belief")
+				t.Error("the arm that came back has another belief than before")
 			}
 			c.lives(30)
 			c.asLogged(three.Arms)
@@ -259,18 +259,18 @@ func TestServerArmsComeAndGo(t *testing.T) {
 			e := must.M1(Evaluate(t.Context(), log, with(as("c", "b", "a", "d"), half), EvaluateOptions{}))
 			t.Logf("%+v", e)
 			if e.Estimators[1].Refused != "" {
-				t.Errorf("%+v", e)
+				t.Errorf("evaluation: got %+v, want an estimate", e)
 			}
 			again := must.M1(Replay(t.Context(), log, as("b", "a", "d", "c"), math.MaxUint64))
 			if again.Size() != c.server.now.Size() || !reflect.DeepEqual(again.Arms(), c.server.now.Arms()) {
-				t.Errorf("replayed: %+v with %d data", again.Arms(), again.Size())
+				t.Errorf("replayed agent: got arms %+v and %d data, want the server's", again.Arms(), again.Size())
 			}
 			dir := filepath.Join(t.TempDir(), "other")
 			must.M(SaveNew(again, as("b", "a", "d", "c"), dir))
 			o := Options{Spec: as("a", "b", "d"), Dir: dir, Log: slog.New(slog.DiscardHandler)}
 			s := must.M1(New(o))
 			if !slices.Equal(s.now.names, []string{"a", "b", "c", "d"}) || !slices.Equal(s.now.places, []int{0, 1, 3}) {
-				t.Errorf("%v at %v", s.now.names, s.now.places)
+				t.Errorf("got names %v at places %v, want a, b, c, d at 0, 1, 3", s.now.names, s.now.places)
 			}
 			must.M(s.Close())
 			must.M(c.server.Close())
@@ -286,30 +286,30 @@ func TestServerArmsOfNetworks(t *testing.T) {
 	agentBefore := c.server.now.Agent
 	must.M(c.server.Reload(t.Context(), with(nets, func(s *Spec) { s.Arms = []string{"c", "a"} })))
 	if c.server.now.Agent != agentBefore {
-		t.Error("an arm less made the agent learn anew")
+		t.Error("the removal of an arm made the agent learn again from the log")
 	}
 	c.lives(10)
 	late := c.decide(`{"context": {"x": 1}, "arms": ["a"]}`)["id"]
 	more := with(nets, func(s *Spec) { s.Arms = []string{"d", "c", "b", "a"} })
 	must.M(c.server.Reload(t.Context(), more))
 	if n := c.server.now.Size(); n != 40 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 40", n)
 	}
 	c.reward(late, 1)
 	c.lives(40)
 	if _, a := c.send("GET", "/v1/activity", ""); a["arms"].([]any)[0].(map[string]any)["decisions"].(float64) < 3 {
-		t.Error(a["arms"])
+		t.Errorf("activity of arms: got %v, want 3 or more decisions for the first", a["arms"])
 	}
 	c = c.again(with(more, func(s *Spec) { s.Arms = []string{"a", "b", "c", "d", "e"} })) // anew, at a restart
 	if n := c.server.now.Size(); n != 81 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 81", n)
 	}
 	c.lives(10)
 	back := with(three, func(s *Spec) { s.Arms = []string{"e", "a", "f"} })
 	must.M(c.server.Reload(t.Context(), back)) // another learner, and another arm
 	c.lives(10)
 	if n := c.server.now.Size(); n != 101 || !slices.Equal(c.server.now.names, []string{"a", "b", "c", "d", "e", "f"}) {
-		t.Errorf("%d data, %v", n, c.server.now.names)
+		t.Errorf("got %d data and names %v, want 101 and a to f", n, c.server.now.names)
 	}
 	c = c.again(back)
 	c.lives(5)
@@ -319,7 +319,7 @@ func TestServerArmsOfNetworks(t *testing.T) {
 			s.Arms = []string{"f", "a", "b", "c", "d", "e"}
 		}), EvaluateOptions{}))
 		if t.Logf("%+v", e); e.Estimators[1].Refused != "" {
-			t.Errorf("%+v", e)
+			t.Errorf("evaluation: got %+v, want an estimate", e)
 		}
 	}
 	must.M(c.server.Close())
@@ -333,7 +333,7 @@ func TestServerFeaturesComeAndGo(t *testing.T) {
 	wide := with(three, func(s *Spec) { s.Context.Names = []string{"y", "x"} })
 	must.M(c.server.Reload(t.Context(), wide))
 	if n := c.server.now.Size(); n != 30 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 30", n)
 	}
 	c.reward(late, 1)
 	c.decide(`{"context": {"y": 3, "x": 1}}`)
@@ -343,13 +343,13 @@ func TestServerFeaturesComeAndGo(t *testing.T) {
 	x := [][]float32{{0, 1, 2}, {1, 0, 3}}
 	now, replayed := c.server.now.Snapshot(), same.Snapshot()
 	if a, b := must.M1(now.Sample(x, 5)), must.M1(replayed.Sample(x, 5)); !reflect.DeepEqual(a, b) {
-		t.Errorf("the agent of the log differs: %v, %v", a, b)
+		t.Errorf("the agent from the log differs: %v, %v", a, b)
 	}
 	now.Close()
 	replayed.Close()
 	c = c.again(with(wide, func(s *Spec) { s.Context.Names, s.Arms = []string{"x", "z"}, []string{"c", "b", "a", "d"} }))
 	if n := c.server.now.Size(); n != 51 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 51", n)
 	}
 	c.lives(60)
 	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
@@ -357,12 +357,12 @@ func TestServerFeaturesComeAndGo(t *testing.T) {
 		s.Context.Names = []string{"z", "y", "x"}
 	}), EvaluateOptions{}))
 	if t.Logf("%+v", e); e.Estimators[1].Refused != "" {
-		t.Errorf("%+v", e)
+		t.Errorf("evaluation: got %+v, want an estimate", e)
 	}
 	must.M(c.server.Reload(t.Context(), with(plain, func(s *Spec) { s.Arms = four.Arms }))) // without a context
 	c.lives(10)
 	if n := c.server.now.Size(); n != 121 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 121", n)
 	}
 	must.M(c.server.Close())
 }
@@ -380,7 +380,7 @@ func TestServerActionFeatures(t *testing.T) {
 	c = c.again(with(items, func(s *Spec) { s.Action.Names = []string{"size"} }))
 	c.reward(c.decide(strings.ReplaceAll(both, `"price"`, `"size"`))["id"], 1)
 	if n := c.server.now.Size(); n != 12 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 12", n)
 	}
 	var got [][][]float32
 	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
@@ -391,7 +391,7 @@ func TestServerActionFeatures(t *testing.T) {
 	}
 	if got[0][0][0] != 0 || got[0][0][1] != 1 || got[10][0][0] != 4 || got[10][1][1] != 2 || got[11][1][0] != 2 ||
 		got[11][1][1] != 0 || slices.Equal(got[0][0][2:], got[0][1][2:]) {
-		t.Errorf("%v", got)
+		t.Errorf("got inputs %v, want each feature in its place", got)
 	}
 }
 
@@ -434,14 +434,14 @@ func TestServerArmsRefused(t *testing.T) {
 			t.Errorf("%v, want %q", err, x.want)
 		}
 		if !reflect.DeepEqual(before, x.c.server.now.spec) || !reflect.DeepEqual(now, x.c.server.now.Arms()) {
-			t.Errorf("after %q the server is another", x.want)
+			t.Errorf("the refused change %q has changed the server", x.want)
 		}
 	}
 	c.lives(2)
 	n.lives(2)
 	fresh := Options{Spec: arms(three, map[string]string{"a": "q"}, "a", "b"), Dir: t.TempDir(), Log: n.server.options.Log}
 	if _, err := New(fresh); err == nil || !strings.Contains(err.Error(), `cannot begin like "q"`) {
-		t.Errorf("in a new folder: %v", err)
+		t.Errorf("new folder: got error %v, want one about the arm q", err)
 	}
 	fresh.Spec.Like["a"], fresh.Dir = "b", t.TempDir()
 	for range 2 {
@@ -491,7 +491,7 @@ func TestServerArmsCrash(t *testing.T) {
 					o.Dir, o.Spec = dir, next
 					s, err := New(o)
 					if err != nil {
-						t.Errorf("file %s, Spec %s, started with %v: %v", file, left, next.Arms, err)
+						t.Errorf("file %s, Spec %s, started with the arms %v: got error %v", file, left, next.Arms, err)
 						continue
 					}
 					again := &client{t, s, serveOn(t, s), router(), ""}
@@ -500,7 +500,8 @@ func TestServerArmsCrash(t *testing.T) {
 						names = next.Arms
 					}
 					if s.now.Size() != size || !slices.Equal(s.now.spec.Arms, next.Arms) || !slices.Equal(s.now.names, names) {
-						t.Errorf("file %s, Spec %s, started with %v: %d data of %d, names %v", file, left, next.Arms, s.now.Size(),
+						t.Errorf("file %s, Spec %s, started with the arms %v: got %d data of %d and names %v",
+							file, left, next.Arms, s.now.Size(),
 							size, s.now.names)
 					}
 					again.lives(5)
@@ -521,16 +522,16 @@ func TestServerArmsOfTrimmedLog(t *testing.T) {
 	c.lives(60)
 	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
 	if log.first == 0 || log.changed {
-		t.Fatalf("the log begins with record %d: the test shows nothing", log.first)
+		t.Fatalf("the log begins with record %d, so the test shows nothing", log.first)
 	}
 	reordered := with(with(three, half), func(s *Spec) { s.Arms = []string{"d", "c", "b", "a"} })
 	if e := must.M1(Evaluate(t.Context(), log, reordered, EvaluateOptions{})); e.Decisions != 60 ||
 		e.Estimators[1].Refused != "" {
-		t.Errorf("%+v", e)
+		t.Errorf("evaluation: got %+v, want 60 decisions and an estimate", e)
 	}
 	if a := must.M1(Replay(t.Context(), log, reordered, math.MaxUint64)); a.Size() != 60 ||
 		!slices.Equal(a.Arms().Offered, []int{3, 2, 1, 0}) {
-		t.Errorf("%d data, %+v", a.Size(), a.Arms())
+		t.Errorf("got %d data and arms %+v, want 60 and arms 3, 2, 1, 0", a.Size(), a.Arms())
 	}
 	c = c.again(with(four, func(s *Spec) { s.Arms = []string{"d", "e", "a"} }))
 	c.lives(5)
@@ -557,7 +558,7 @@ func TestServerReadsArms(t *testing.T) {
 			seen[d["name"]] = true
 		}
 		if !seen["d"] {
-			t.Error("the reader never takes the new arm")
+			t.Error("the reader never chose the new arm")
 		}
 		fewer := with(spec, func(s *Spec) { s.Arms = []string{"c", "a"} })
 		must.M(c.server.Reload(t.Context(), fewer)) // nothing was learned since
@@ -581,7 +582,7 @@ func TestServerLogUnchanged(t *testing.T) {
 		durable.Options{ReadOnly: true})).All(0) {
 		must.M(err)
 		if r.Arms != nil || r.Features != nil {
-			t.Error("a log has records of a later version where nothing has changed")
+			t.Error("a log without a change has records of a later version")
 		}
 	}
 }

@@ -27,25 +27,25 @@ func TestAgentsFromBeforeTheLine(t *testing.T) {
 
 	if _, err := New(Options{Spec: asks, Dir: dir, Log: slog.New(slog.DiscardHandler)}); !errors.Is(err, agent.ErrOther) ||
 		!strings.Contains(err.Error(), "Belief.Line: not set in the file, true here") {
-		t.Errorf("an agent with a line takes the file: %v", err)
+		t.Errorf("Load by an agent with a line: got error %v, want one about the configuration", err)
 	}
 	var said bytes.Buffer
 	s := must.M1(New(Options{Spec: pages, Dir: dir, Log: slog.New(slog.NewTextHandler(&said, nil))}))
 	defer func() { must.M(s.Close()) }()
 	if n := s.now.Size(); n != 1 || strings.Count(said.String(), "goes on without") != 1 {
-		t.Errorf("it knows %d data, and says %q", n, said.String())
+		t.Errorf("got %d data and the log %q, want 1 and a note", n, said.String())
 	}
 	if got := must.M1(SpecOf(dir)); !same(got, s.now.spec) || string(got.Set) == string(pages.Set) {
-		t.Errorf("readers are told %s", got.Set)
+		t.Errorf("readers get the settings %s", got.Set)
 	}
 	pending := pages
 	pending.Pending = 50
 	must.M(s.Reload(t.Context(), pending))
 	if s.now.Size() != 1 || !strings.Contains(string(s.now.spec.Set), `"line":"no"`) {
-		t.Errorf("with other pending it knows %d data: %s", s.now.Size(), s.now.spec.Set)
+		t.Errorf("with another pending: got %d data and settings %s", s.now.Size(), s.now.spec.Set)
 	}
 	must.M(s.Reload(t.Context(), asks))
 	if s.now.Size() != 1 || !same(s.now.spec, asks) {
-		t.Errorf("asked for a line it knows %d data: %s", s.now.Size(), s.now.spec.Set)
+		t.Errorf("with a line: got %d data and settings %s", s.now.Size(), s.now.spec.Set)
 	}
 }

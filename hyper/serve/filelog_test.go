@@ -41,17 +41,17 @@ func TestFileLog(t *testing.T) {
 		}
 		if itself, target := e.Estimators[0], e.Estimators[2]; e.Decisions != 400 || e.Evaluated != 200 ||
 			math.Abs(itself.Value-0.5) > 0.1 || target.Refused != "" || target.Lower < itself.Upper {
-			t.Errorf("%s: %+v", path, e)
+			t.Errorf("%s: got %+v, want 400 decisions, and a target that is better", path, e)
 		} else {
 			means = append(means, target.Value)
 		}
 		a := must.M1(Replay(t.Context(), log, pages, math.MaxUint64))
 		if a.Size() != 400 {
-			t.Errorf("%s: learned from %d", path, a.Size())
+			t.Errorf("%s: got %d data, want 400", path, a.Size())
 		}
 	}
 	if len(means) == 2 && means[0] != means[1] {
-		t.Errorf("the forms differ: %v", means)
+		t.Errorf("CSV and JSON give different estimates: %v", means)
 	}
 }
 
@@ -109,14 +109,15 @@ func TestFileLogLines(t *testing.T) {
 		decisions, feedbacks, err := count(file(t, v.name, v.text), v.spec)
 		if decisions != v.decisions || feedbacks != v.feedbacks || (err == nil) != (v.err == "") ||
 			err != nil && !strings.Contains(err.Error(), v.err) {
-			t.Errorf("%s: %d decisions and %d rewards, %v; want %d, %d, %q", v.text, decisions, feedbacks, err, v.decisions,
+			t.Errorf("%s: %d decisions and %d rewards, %v; want %d, %d, %q",
+				v.text, decisions, feedbacks, err, v.decisions,
 				v.feedbacks, v.err)
 		}
 	}
 	for _, text := range []string{"arm,reward\nold,1\n", "arm,reward,probability\nold,1,\n"} {
 		for _, err := range FileLog(file(t, "a.csv", text), bare, true) {
 			if err == nil || !strings.Contains(err.Error(), "probability") {
-				t.Errorf("%s: %v", text, err)
+				t.Errorf("%s: got error %v, want one about the probability", text, err)
 			}
 		}
 	}

@@ -38,15 +38,15 @@ func FuzzRequests(f *testing.F) {
 		r.Header.Set("Content-Type", "application/json")
 		handler.ServeHTTP(w, r)
 		if !slices.Contains([]int{200, 400, 404, 410, 413, 422}, w.Code) || !json.Valid(w.Body.Bytes()) {
-			t.Fatalf("%s %q: %d %s", path, text, w.Code, w.Body)
+			t.Fatalf("%s %q: got status %d with %s, want JSON and a documented status", path, text, w.Code, w.Body)
 		}
 		var out Failure
 		_ = json.Unmarshal(w.Body.Bytes(), &out) // of an answer with 200, nothing
 		if own := goWords.MatchString(text) || strings.Contains(text, `\`); !own && goWords.MatchString(out.Error) {
-			t.Errorf("%s %q: the answer speaks Go: %s", path, text, out.Error)
+			t.Errorf("%s %q: the answer has words of Go: %s", path, text, out.Error)
 		}
 		if w.Code != http.StatusOK && s.now.Size() != size {
-			t.Errorf("%s %q: %d, but the agent has learned", path, text, w.Code)
+			t.Errorf("%s %q: status %d, but the agent has learned", path, text, w.Code)
 		}
 	})
 }

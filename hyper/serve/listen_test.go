@@ -75,7 +75,7 @@ func TestClientCertificates(t *testing.T) {
 		t.Error(err)
 	}
 	if get() == nil || get(pair("stranger")) == nil {
-		t.Error("a client without a certificate of the authority was answered")
+		t.Error("client without a certificate of the authority: got an answer")
 	}
 }
 
@@ -107,7 +107,7 @@ func TestWrongTLS(t *testing.T) {
 		{":80", "secret", TLS{}, true}, {":80", "", clients, true}, {"80", "secret", TLS{}, false},
 	} {
 		if err := CheckAddress(x.address, x.token, x.tls); (err == nil) != x.ok {
-			t.Errorf("%+v: %v", x, err)
+			t.Errorf("address %+v: got error %v", x, err)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (broken) Err() error                                             { return e
 func TestServerCalibration(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	if _, d := c.send("GET", "/v1/diagnostics", ""); d["calibration"] != nil {
-		t.Errorf("nothing has been foretold: %v", d)
+		t.Errorf("diagnostics without predictions: got %v, want no calibration", d)
 	}
 	ten := func(y float64) {
 		var ids []any
@@ -56,7 +56,7 @@ func TestServerCalibration(t *testing.T) {
 	_, after := c.send("GET", "/v1/diagnostics", "")
 	b, a := before["calibration"].(map[string]any), after["calibration"].(map[string]any)
 	if b["rewards"] != 10.0 || a["rewards"] != 10.0 || a["tenths"].([]any)[9] != 10.0 || a["surprise"].(float64) < 10 {
-		t.Errorf("%v, and of rewards far from what they were %v", b, a)
+		t.Errorf("got calibration %v, and %v with rewards far from the earlier ones", b, a)
 	}
 }
 
@@ -71,10 +71,10 @@ func TestServerLogFails(t *testing.T) {
 		"/v1/reward": `{"id": "` + id + `", "reward": 1}`} {
 		status, out := c.send("POST", path, text)
 		if status != http.StatusServiceUnavailable || !strings.Contains(out["error"].(string), "log failed: no space left") {
-			t.Errorf("%s: %d %v", path, status, out)
+			t.Errorf("%s: status %d, want 503 and the failure of the log: %v", path, status, out)
 		}
 	}
 	if status, out := c.send("GET", "/v1/health", ""); status != http.StatusServiceUnavailable {
-		t.Errorf("health: %d %v", status, out)
+		t.Errorf("health: status %d, want 503: %v", status, out)
 	}
 }

@@ -108,7 +108,8 @@ func TestServerRefusesOtherSites(t *testing.T) {
 		var out Failure
 		_ = json.Unmarshal(text, &out) // of a page, or metrics, nothing
 		if w.StatusCode != x.status || !strings.Contains(out.Error, x.want) || w.StatusCode != 200 && out.Error == "" {
-			t.Errorf("%s, Host %q, %v %s: %d %s, want %d with %q", x.request, x.host, x.header, x.body, w.StatusCode, text,
+			t.Errorf("%s, Host %q, %v %s: %d %s, want %d with %q",
+				x.request, x.host, x.header, x.body, w.StatusCode, text,
 				x.status, x.want)
 		}
 		if w.Header.Get("Access-Control-Allow-Origin") != "" {
@@ -116,7 +117,7 @@ func TestServerRefusesOtherSites(t *testing.T) {
 		}
 	}
 	if got := c.server.now.Size(); got != 0 {
-		t.Errorf("%d rewards were taken", got)
+		t.Errorf("%d rewards were taken, want none", got)
 	}
 	if text := c.text("/metrics"); !strings.Contains(text, "hyper_decisions_total 4\n") { // as many as were answered with 200
 		t.Error(text)
@@ -139,7 +140,7 @@ func TestServerByAddress(t *testing.T) {
 		at := &net.TCPAddr{IP: net.ParseIP(address).To16(), Port: 80}
 		r := r.WithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, at))
 		if got := isAddress(r, nameIn("10.1.2.3:8080")); got != want {
-			t.Errorf("by 10.1.2.3 at %s: %v", address, got)
+			t.Errorf("request by 10.1.2.3 at %s: got %v", address, got)
 		}
 	}
 }
@@ -164,7 +165,7 @@ func TestWrongHosts(t *testing.T) {
 		"": false, "http://agent": false, "agent:8080": false, "agent/": false, "[::1]:80": false, "a b": false, "*": false,
 		"*.example": false} {
 		if err := checkHost(host); (err == nil) != ok {
-			t.Errorf("%q: %v", host, err)
+			t.Errorf("host %q: got error %v", host, err)
 		}
 	}
 }

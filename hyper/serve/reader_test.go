@@ -40,7 +40,7 @@ func TestServerReads(t *testing.T) {
 	t.Cleanup(front.Close)
 	dir := filepath.Join(t.TempDir(), "reader")
 	if _, err := reading(t, front.URL, "wrong", dir); err == nil || !strings.Contains(err.Error(), "401") {
-		t.Errorf("a wrong token: %v", err)
+		t.Errorf("wrong token: got error %v, want one with 401", err)
 	}
 	r := must.M1(reading(t, front.URL, "secret", dir))
 	learn := func(n int) {
@@ -60,11 +60,11 @@ func TestServerReads(t *testing.T) {
 	}
 	learn(40)
 	if data() != 0 {
-		t.Error("the reader has learned before it was told")
+		t.Error("the reader has learned before it had a new snapshot")
 	}
 	must.M(r.server.Refresh(t.Context()))
 	if data() != 40 {
-		t.Errorf("the reader has %v data", data())
+		t.Errorf("the reader has %v data, want 40", data())
 	}
 	taken := 0
 	for range 20 {
@@ -77,7 +77,7 @@ func TestServerReads(t *testing.T) {
 		}
 	}
 	if taken < 12 {
-		t.Errorf("the right page %d of 20 times", taken)
+		t.Errorf("the right page was chosen %d times of 20, want at least 12", taken)
 	}
 	if _, d := r.send("GET", "/v1/diagnostics", ""); d["decisions"] != 20.0 {
 		t.Error(d)
@@ -86,13 +86,13 @@ func TestServerReads(t *testing.T) {
 		"/v1/shown": `{"id": "0-00000000"}`, "/v1/snapshot": ""} {
 		if status, out := r.send("POST", path, text); status != http.StatusForbidden ||
 			!strings.Contains(out["error"].(string), "only reads") {
-			t.Errorf("%s: %d %v", path, status, out)
+			t.Errorf("%s: status %d, want 403: %v", path, status, out)
 		}
 	}
 	file := must.M1(os.Stat(r.server.file()))
 	must.M(r.server.Refresh(t.Context())) // nothing new
 	if again := must.M1(os.Stat(r.server.file())); !again.ModTime().Equal(file.ModTime()) {
-		t.Error("a snapshot was taken that is the last one")
+		t.Error("the reader fetched the same snapshot again")
 	}
 
 	now = "http://127.0.0.1:1"
@@ -110,10 +110,10 @@ func TestServerReads(t *testing.T) {
 	must.M(r.server.Close())
 	r = must.M1(reading(t, front.URL, "secret", dir))
 	if data() != 40 {
-		t.Errorf("%v data after a restart without the other server", data())
+		t.Errorf("restart without the other server: got %v data", data())
 	}
 	if _, err := reading(t, front.URL, "secret", filepath.Join(t.TempDir(), "empty")); err == nil {
-		t.Error("a reader without any snapshot")
+		t.Error("reader without any snapshot: got no error")
 	}
 
 	now = other.url // which has another agent
@@ -149,6 +149,6 @@ func TestServerReadsNot(t *testing.T) {
 	}))
 	t.Cleanup(html.Close)
 	if _, err := reading(t, html.URL, "", filepath.Join(t.TempDir(), "agent")); err == nil {
-		t.Error("a page was taken for a snapshot")
+		t.Error("HTML in place of a snapshot: got no error")
 	}
 }

@@ -74,7 +74,7 @@ func (c *client) send(method, path, text string) (int, map[string]any) {
 	c.check(method, path, text, w, got)
 	var out map[string]any
 	if err := json.Unmarshal(got, &out); err != nil {
-		c.t.Fatalf("%s %s: %q is no JSON", method, path, got)
+		c.t.Fatalf("%s %s: answer %q is not JSON", method, path, got)
 	}
 	return w.StatusCode, out
 }
@@ -91,14 +91,14 @@ func (c *client) check(method, path, text string, w *http.Response, got []byte) 
 		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}}
 	if w.StatusCode == http.StatusOK {
 		if err := openapi3filter.ValidateRequest(context.Background(), in); err != nil {
-			c.t.Errorf("%s %s %s: was answered, but %v", method, path, text, err)
+			c.t.Errorf("%s %s %s: the answer does not fit the API: %v", method, path, text, err)
 		}
 	}
 	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: w.StatusCode, Header: w.Header,
 		Options: &openapi3filter.Options{IncludeResponseStatus: true}}
 	out.SetBodyBytes(got)
 	if err := openapi3filter.ValidateResponse(context.Background(), out); err != nil {
-		c.t.Errorf("%s %s: the answer %d %s is not as openapi.json says: %v", method, path, w.StatusCode, got, err)
+		c.t.Errorf("%s %s: the answer %d %s does not fit openapi.json: %v", method, path, w.StatusCode, got, err)
 	}
 }
 
@@ -107,7 +107,7 @@ func (c *client) decide(text string) map[string]any {
 	c.t.Helper()
 	status, d := c.send("POST", "/v1/decide", text)
 	if status != http.StatusOK {
-		c.t.Fatalf("%s: %d %v", text, status, d)
+		c.t.Fatalf("decision %s: status %d, want 200: %v", text, status, d)
 	}
 	return d
 }
@@ -116,7 +116,7 @@ func (c *client) reward(id any, y float64) {
 	c.t.Helper()
 	status, out := c.send("POST", "/v1/reward", fmt.Sprintf(`{"id": %q, "reward": %v}`, id, y))
 	if status != http.StatusOK || out["taken"] != 1.0 {
-		c.t.Fatalf("reward of %v: %d %v", id, status, out)
+		c.t.Fatalf("reward of %v: status %d, want 200: %v", id, status, out)
 	}
 }
 
@@ -141,13 +141,13 @@ func TestServerLearns(t *testing.T) {
 		}
 		p := d["probabilities"].([]any)
 		if len(p) != 2 || p[int(d["action"].(float64))] != d["probability"] {
-			t.Fatalf("%v", d)
+			t.Fatalf("got decision %v, want the probability of its action", d)
 		}
 		c.reward(d["id"], y)
 		c.reward(d["id"], 1-y) // again, which counts no more
 	}
 	if right < 16 {
-		t.Errorf("%d of the last 20 were right", right)
+		t.Errorf("%d of the last 20 decisions were right, want at least 16", right)
 	}
 	if _, h := c.send("GET", "/v1/health", ""); h["status"] != "ok" || h["data"] != 80.0 {
 		t.Error(h)
@@ -171,11 +171,11 @@ func TestServerLearns(t *testing.T) {
 	for _, line := range []string{"hyper_decisions_total 80", `hyper_rewards_total{result="taken"} 160`, "hyper_data 80",
 		`hyper_request_seconds_count{path="decide",status="200"} 80`, "hyper_learner_failing 0"} {
 		if !strings.Contains(text, line+"\n") {
-			t.Errorf("metrics lack %q", line)
+			t.Errorf("metrics do not have the line %q", line)
 		}
 	}
 	if !strings.Contains(c.text("/"), "<!doctype html>") || !strings.Contains(c.text("/openapi.json"), "openapi") {
-		t.Error("the page or the API is not there")
+		t.Error("the page or the description of the API is missing")
 	}
 }
 
@@ -236,7 +236,7 @@ func TestServerOfArmsAlone(t *testing.T) {
 		c.reward(d["id"], 1000+map[any]float64{"b": 50}[d["name"]])
 	}
 	if d := c.decide(`{"arms": ["c", "b"]}`); d["name"] != "b" || d["action"] != 1.0 {
-		t.Errorf("after 30 rewards %v", d)
+		t.Errorf("decision after 30 rewards: got %v, want b", d)
 	}
 	for want, wrong := range map[string]Spec{
 		"bayesian-linear needs a context": {Arms: spec.Arms, Learner: bayesian},
@@ -344,7 +344,7 @@ func TestServerRefuses(t *testing.T) {
 			t.Errorf("%s %s %s: %d %v, want %d with %q", x.method, x.path, x.text, status, out, x.status, x.want)
 		}
 		if goWords.MatchString(message) {
-			t.Errorf("%s %s %s: the answer speaks Go: %s", x.method, x.path, x.text, message)
+			t.Errorf("%s %s %s: the answer has words of Go: %s", x.method, x.path, x.text, message)
 		}
 	}
 	c.reward(known, 1) // it still waits
@@ -353,10 +353,10 @@ func TestServerRefuses(t *testing.T) {
 	}
 	if status, out := c.send("POST", "/v1/reward", `{"rewards": [{"id": "`+known+`", "reward": 1}]}`); status != 200 ||
 		!strings.Contains(fmt.Sprint(out["errors"]), "has expired: the agent has made 100 decisions since; pending and expire in") {
-		t.Errorf("%d %v", status, out)
+		t.Errorf("status %d, want 200 and an error about expiry: %v", status, out)
 	}
 	if status, _ := c.send("POST", "/v1/reward", fmt.Sprintf(`{"id": %q, "reward": 1}`, known)); status != http.StatusGone {
-		t.Errorf("an expired decision has status %d", status)
+		t.Errorf("reward of an expired decision: got status %d, want 410", status)
 	}
 }
 
@@ -368,11 +368,11 @@ func TestServerToken(t *testing.T) {
 		c.token = token
 		for _, path := range []string{"/v1/spec", "/v1/diagnostics", "/metrics", "/debug/pprof/"} {
 			if status, out := c.send("GET", path, ""); status != http.StatusUnauthorized {
-				t.Errorf("%s with token %q: %d %v", path, token, status, out)
+				t.Errorf("%s with token %q: status %d, want 401: %v", path, token, status, out)
 			}
 		}
 		if status, _ := c.send("GET", "/v1/health", ""); status != http.StatusOK {
-			t.Errorf("health with token %q: %d", token, status)
+			t.Errorf("health with token %q: got status %d, want 200", token, status)
 		}
 	}
 }
@@ -386,7 +386,7 @@ func TestServerRate(t *testing.T) {
 		got = append(got, status)
 	}
 	if slices.Max(got) != http.StatusTooManyRequests || got[0] != http.StatusOK {
-		t.Errorf("statuses %v", got)
+		t.Errorf("got statuses %v, want 200 at first and then 429", got)
 	}
 }
 
@@ -406,20 +406,20 @@ func TestServerRestarts(t *testing.T) {
 	must.M(s.Close())
 	y := float32(1)
 	if _, err := s.reward(t.Context(), &Rewards{ID: waiting, Reward: &y}); statusOf(err) != http.StatusServiceUnavailable {
-		t.Errorf("a reward after Close: %v", err)
+		t.Errorf("reward after Close: got error %v, want status 503", err)
 	}
 	again := must.M1(New(o))
 	must.M1(again.reward(t.Context(), &Rewards{ID: waiting, Reward: &y}))
 	if n := again.now.Size(); n != 5 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 5", n)
 	}
 	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "lock") {
-		t.Errorf("two servers of one folder: %v", err)
+		t.Errorf("two servers of one folder: got error %v, want one about the lock", err)
 	}
 	must.M(again.Close())
 	o.Spec.Seed = 3
 	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "a different configuration: Seed") {
-		t.Errorf("another Spec: %v", err)
+		t.Errorf("another Spec: got error %v, want one about the seed", err)
 	}
 }
 
@@ -441,7 +441,7 @@ func TestServerManyClients(t *testing.T) {
 	}
 	all.Wait()
 	if n := c.server.now.Size(); n != 160 {
-		t.Errorf("%d rewards were learned from", n)
+		t.Errorf("the agent has learned from %d rewards, want 160", n)
 	}
 }
 
@@ -468,7 +468,7 @@ func TestServerReloads(t *testing.T) {
 	}
 	c.reward(c.decide(`{"context": {"visits": 3}}`)["id"], 1)
 	if n := c.server.now.Size(); n != 2 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 2", n)
 	}
 }
 
@@ -488,14 +488,14 @@ func TestServerReloadsAnother(t *testing.T) {
 		json.RawMessage(`{"hidden": "8", "particles": 5, "policy": "greedy"}`), 4
 	must.M(c.server.Reload(t.Context(), next))
 	if n := c.server.now.Size(); n != 29 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 29", n)
 	}
 	right := 0
 	for range 20 {
 		right += int(c.decide(`{"context": {"age": 30, "visits": 1}}`)["action"].(float64))
 	}
 	if right < 15 {
-		t.Errorf("the other agent takes the right page %d of 20 times", right)
+		t.Errorf("the other agent chose the right page %d times of 20", right)
 	}
 	c.reward(waiting, 1)
 	c.reward(waiting, 1)
@@ -506,7 +506,7 @@ func TestServerReloadsAnother(t *testing.T) {
 	bad.Set = json.RawMessage(`{"loss": "logistic", "hidden": "8", "particles": 5}`)
 	c.reward(c.decide(`{"context": {"age": 30}}`)["id"], 7) // which a logistic loss cannot learn from
 	if err := c.server.Reload(t.Context(), bad); err == nil {
-		t.Error("a reward of 7 was learned from by a logistic loss")
+		t.Error("an agent with a logistic loss has learned from a reward of 7")
 	}
 	c.decide(`{"context": {"age": 30}}`)
 	must.M(c.server.Close())
@@ -514,7 +514,7 @@ func TestServerReloadsAnother(t *testing.T) {
 	o.Spec = next
 	again := must.M1(New(o))
 	if n := again.now.Size(); n != 31 {
-		t.Errorf("%d data after a restart", n)
+		t.Errorf("after a restart: got %d data, want 31", n)
 	}
 	must.M(again.Close())
 }
@@ -528,6 +528,6 @@ func TestServerPanics(t *testing.T) {
 		ServeHTTP(w, httptest.NewRequest("GET", "/v1/health", nil))
 	if w.Code != http.StatusInternalServerError || !strings.Contains(log.String(), "oh") ||
 		strings.Contains(w.Body.String(), "oh") {
-		t.Errorf("%d %s, log %s", w.Code, w.Body, &log)
+		t.Errorf("status %d, want 500 without the cause: %s; log %s", w.Code, w.Body, &log)
 	}
 }

@@ -62,13 +62,13 @@ func TestServerSettles(t *testing.T) {
 				if what == "over" {
 					time.Sleep(25 * time.Millisecond)
 				} else if status, out := c.send("POST", "/v1/shown", fmt.Sprintf(`{"id": %q}`, id)); status != 200 || out["shown"] != 1.0 {
-					t.Errorf("shown: %d %v", status, out)
+					t.Errorf("shown: status %d, want 200: %v", status, out)
 				}
 			}
 		}
 		c.settles(id, x.want)
 		if _, ok := c.server.now.Settled(fmt.Sprint(never)); ok || c.server.now.Size() != 1 {
-			t.Errorf("%v: %d data, one decision was never shown", x.what, c.server.now.Size())
+			t.Errorf("%v: got %d data, but one decision was never shown", x.what, c.server.now.Size())
 		}
 		must.M(c.server.Close())
 	}
@@ -87,7 +87,7 @@ func TestServerShown(t *testing.T) {
 	if want := map[string]any{"shown": 2.0, "errors": []any{map[string]any{"id": "nonsense",
 		"error": `decision "nonsense": no such decision; send the id that /v1/decide answered`}}}; status != 200 ||
 		!reflect.DeepEqual(out, want) {
-		t.Errorf("%d %v", status, out)
+		t.Errorf("status %d, want 200 and an error for the unknown id: %v", status, out)
 	}
 	c.settles(one, 0)
 	c.settles(two, 0)
@@ -96,7 +96,7 @@ func TestServerShown(t *testing.T) {
 	for _, line := range []string{`hyper_settled_total{by="default"} 2`, `hyper_settled_total{by="rewards"} 0`,
 		"hyper_late_rewards_total 1", "hyper_deferred_total 2", "hyper_shown_total 1", "hyper_data 2"} {
 		if !strings.Contains(c.text("/metrics"), line+"\n") {
-			t.Errorf("metrics lack %q", line)
+			t.Errorf("metrics do not have the line %q", line)
 		}
 	}
 	for text, want := range map[string]struct {
@@ -117,7 +117,7 @@ func TestServerShown(t *testing.T) {
 		c.decide(`{"context": {}}`)
 	}
 	if status, out := c.send("POST", "/v1/shown", fmt.Sprintf(`{"id": %q}`, three)); status != http.StatusGone {
-		t.Errorf("what is forgotten is shown: %d %v", status, out)
+		t.Errorf("shown of a forgotten decision: got status %d, want 410: %v", status, out)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestServerReloadsRewards(t *testing.T) {
 	c.reward(id, 1)
 	c.settles(id, 1)
 	if n := c.server.now.Size(); n != 2 {
-		t.Errorf("%d data", n)
+		t.Errorf("got %d data, want 2", n)
 	}
 	for want, w := range map[string]Waiting{
 		`reward.combine must be first, sum, max or last, got "mean"`: {Wait: 1, Combine: "mean"},
@@ -180,7 +180,7 @@ func TestOutcomes(t *testing.T) {
 	rewards, hidden, decided, err := outcomes(records)
 	if must.M(err); !reflect.DeepEqual(rewards, map[string]float64{"silent": 0, "late": 3, "first": 2}) || len(decided) != 6 ||
 		!hidden["never"] || hidden["shown"] {
-		t.Errorf("%v, %v, %v", rewards, hidden, decided)
+		t.Errorf("got rewards %v, hidden decisions %v, decisions %v", rewards, hidden, decided)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestServerCalibrationOfSilence(t *testing.T) {
 	c.server.calib.mu.Lock()
 	g := c.server.calib.group
 	if len(g.ids) != inGroup {
-		t.Errorf("a group of %d", len(g.ids))
+		t.Errorf("got a group of %d decisions, want a full one", len(g.ids))
 	}
 	for _, id := range g.ids {
 		c.settles(id, map[bool]float32{true: 2}[slices.Index(g.ids, id) < 3])
@@ -210,6 +210,6 @@ func TestServerCalibrationOfSilence(t *testing.T) {
 	ask()
 	c.server.calib.working.Wait()
 	if _, d := c.send("GET", "/v1/diagnostics", ""); d["calibration"].(map[string]any)["rewards"] != 10.0 {
-		t.Errorf("%v", d)
+		t.Errorf("diagnostics: got %v, want 10 rewards", d)
 	}
 }

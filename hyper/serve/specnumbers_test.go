@@ -34,7 +34,7 @@ func TestSpecNumbers(t *testing.T) {
 			_, err = s.Config()
 		}
 		if (err == nil) != (wants == nil) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: got error %v", text, err)
 		}
 		for _, want := range wants {
 			if err != nil && (!strings.Contains(err.Error(), want) || goWords.MatchString(err.Error())) {
@@ -47,10 +47,10 @@ func TestSpecNumbers(t *testing.T) {
 	} {
 		c, err := Spec{Arms: []string{"a", "b"}, Set: []byte(text)}.Config()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: got error %v", text, err)
 		}
 		if v := c.Learner.NoiseVariance; text == `{"noise-variance": 1}` && v != 1 {
-			t.Errorf("%s: %v", text, v)
+			t.Errorf("%s: got noise variance %v, want 1", text, v)
 		}
 	}
 }

@@ -32,10 +32,11 @@ func TestPValuesFall(t *testing.T) {
 		for i := range 3 {
 			far := step * float64(i)
 			if low, next := p.PBelow(p.Value+far), p.PBelow(p.Value+far+step); i > 0 && low > 0.9 || next > low {
-				t.Errorf("%s: p-values %v and %v of bounds %v and %v above the estimate", name, low, next, far, far+step)
+				t.Errorf("%s: got p-values %v and %v for bounds %v and %v above the estimate, want a decrease",
+					name, low, next, far, far+step)
 			}
 			if p.PBelow(p.Value-far) < 0.4 || p.PAbove(p.Value+far) < 0.4 {
-				t.Errorf("%s: small p-values of a bound on the other side, by %v", name, far)
+				t.Errorf("%s: got small p-values for a bound on the other side, by %v", name, far)
 			}
 		}
 	}
@@ -50,7 +51,7 @@ func TestRatioIsSymmetric(t *testing.T) {
 	}
 	one, other, thousand := stats.Ratio(a, b), stats.Ratio(b, a), stats.Ratio(scaled, b)
 	if p, q := one.PBelow(1.2), other.PAbove(1/1.2); math.Abs(p-q) > 1e-3 {
-		t.Errorf("p-values %v and %v", p, q)
+		t.Errorf("p-values of a ratio and of its inverse: %v and %v, want equal ones", p, q)
 	}
 	if p, q := one.PBelow(1.2), thousand.PBelow(1200); math.Abs(p-q) > 1e-3 {
 		t.Errorf("in other units p = %v, want %v", q, p)
@@ -74,14 +75,15 @@ func TestLevelAndPower(t *testing.T) {
 		}
 	}
 	if t.Logf("%d of %d true hypotheses rejected, %d false ones", wrong, samples, right); wrong > 10 || right < 180 {
-		t.Errorf("%d of %d true hypotheses rejected, want 10 at most; %d false ones, want 180 or more", wrong, samples, right)
+		t.Errorf("%d of %d true hypotheses rejected, want 10 at most; %d false ones, want 180 or more",
+			wrong, samples, right)
 	}
 }
 
 func TestEqualRuns(t *testing.T) {
 	same := stats.Ratio([]float64{2, 2, 2}, []float64{2, 2, 2})
 	if p, q := same.PBelow(1), same.PAbove(1); same.Value != 1 || p < 0.3 || q < 0.3 {
-		t.Errorf("agents with the same regret: p = %v and %v", p, q)
+		t.Errorf("agents with the same regret: got p-values %v and %v, want large ones", p, q)
 	}
 }
 

@@ -54,14 +54,14 @@ func TestAnswer(t *testing.T) {
 		}
 	}
 	if shown := all[1].Shown; shown.Against != 0.002 {
-		t.Errorf("what refutes sentence 2 is not shown, but %+v", shown)
+		t.Errorf("sentence 2: got %+v, want the comparison that refutes it", shown)
 	}
 	// 100 runs give p = 0.02, z = 2.054. Two sentences remain for the correction: 0.0125, z = 2.241.
 	if needs := all[2].Needs; needs != "about 120 runs" {
-		t.Errorf("sentence 3 needs %s", needs)
+		t.Errorf("sentence 3 needs %s, want about 120 runs", needs)
 	}
 	if needs := all[3].Needs; needs != "more than a million runs" {
-		t.Errorf("sentence 4 needs %s", needs)
+		t.Errorf("sentence 4 needs %s, want more than a million runs", needs)
 	}
 }
 
@@ -72,12 +72,12 @@ func TestRuns(t *testing.T) {
 		Periods: 400, Runs: 500}
 	runs, err := a.Runs(ids)
 	if err != nil || len(runs.Regret) != 500 || runs.Diverged != 0 {
-		t.Fatalf("%d runs, %v", len(runs.Regret), err)
+		t.Fatalf("got %d runs, error %v, want 500", len(runs.Regret), err)
 	}
 	few := ids
 	few.Runs = 3
 	if runs, err = a.Runs(few); err != nil || len(runs.Regret) != 3 {
-		t.Errorf("of the lowest 3 seeds: %d runs, %v", len(runs.Regret), err)
+		t.Errorf("lowest 3 seeds: got %d runs, error %v", len(runs.Regret), err)
 	}
 	for seed := range runs.Regret {
 		if seed < 1_100_000 || seed > 1_100_002 {
@@ -106,20 +106,20 @@ func TestRatioAndGap(t *testing.T) {
 	}
 	below := must.M1(a.Ratio("", study.Below(1), of("ids"), of("thompson")))
 	if below.For > 0.001 || below.Against < 0.5 || below.Pairs != 500 || !(below.Lower < below.Value && below.Value < 1) {
-		t.Errorf("%+v", below)
+		t.Errorf("comparison below 1: got %+v", below)
 	}
 	alike := must.M1(a.Ratio("", study.Within(1.25), of("ids"), of("thompson")))
 	if alike.For < below.For || alike.Against < 0.5 {
-		t.Errorf("within a quarter: %+v", alike)
+		t.Errorf("comparison within a quarter: got %+v", alike)
 	}
 	gap := must.M1(a.Gap("", study.Above(0), of("thompson"), of("ids"), of("exact-thompson"), of("exact-ids")))
 	if gap.Pairs != 500 || gap.For+gap.Against < 0.5 {
-		t.Errorf("%+v", gap)
+		t.Errorf("comparison of gaps: got %+v", gap)
 	}
 	lost := must.M1(a.Ratio("", study.Below(1), of("ids"), study.Source{Folder: "ids/none", Agent: "x", Runs: 2}))
 	if lost.Missing != "0 of 2 runs of agent x are in ids/none" || lost.For != 1 || lost.Against != 1 ||
 		!math.IsNaN(float64(lost.Value)) {
-		t.Errorf("without runs of one agent: %+v", lost)
+		t.Errorf("without runs of one agent: got %+v, want them named as missing", lost)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestDamagedResults(t *testing.T) {
 	must.M(os.MkdirAll(filepath.Join(dir, "x"), 0o755))
 	must.M(os.WriteFile(filepath.Join(dir, "x", "a.jsonl.gz"), []byte("no gzip"), 0o644))
 	if _, err := study.NewArchive(dir, paper.Known).Runs(study.Source{Folder: "x", Agent: "linear"}); err == nil {
-		t.Error("a damaged piece is read")
+		t.Error("damaged piece: got no error")
 	}
 }
 
@@ -156,17 +156,17 @@ func TestTables(t *testing.T) {
 	s.Label, s.Quote = "so it is", strings.Repeat("it is so ", 20)
 	for line := range strings.Lines(study.Evidence([]study.Answered{s})) {
 		if !strings.HasPrefix(line, "|") && utf8.RuneCountInString(line) > 120 {
-			t.Errorf("a line of %d characters: %s", utf8.RuneCountInString(line), line)
+			t.Errorf("line of %d characters, want at most 120: %s", utf8.RuneCountInString(line), line)
 		}
 	}
 	if got := study.Evidence([]study.Answered{s}); !strings.HasPrefix(got, "### 3. So it is: open\n\nIt is so. In the paper's words: ") {
-		t.Errorf("got %s", got)
+		t.Errorf("evidence: got %s, want the heading of sentence 3", got)
 	}
 	parts := study.Parts(s)
 	for _, want := range []string{"| a over b | 1.23 [0.9, 1200] | below 1 | 12 x 100,000 | 1 and 0 |\n",
 		"| c over d | 5 of 7 runs | above 0.95 | | |\n"} {
 		if !strings.Contains(parts, want) {
-			t.Errorf("%s has no line %s", parts, want)
+			t.Errorf("got %s, want the line %s", parts, want)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func TestCalibration(t *testing.T) {
 		// The bin of 0.5 has one prediction, whose error is 0.5; the bin of 0.65 has two, and the bin of 0.95 has four.
 		near(t, "calibration error", out[1][:2], []float64{(4*math.Abs(0.75-0.95) + 2*math.Abs(0.5-0.65) + 0.5) / 7, 0}, 1e-6)
 		if !math.IsNaN(out[0][2]) || !math.IsNaN(out[1][2]) {
-			t.Errorf("of a prediction that is no number: %v, %v", out[0][2], out[1][2])
+			t.Errorf("prediction NaN: got scores %v and %v, want NaN", out[0][2], out[1][2])
 		}
 	})
 }

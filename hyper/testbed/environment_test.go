@@ -43,7 +43,7 @@ func TestEnvironmentMoments(t *testing.T) {
 					at = at[in*out+out:]
 				}
 				if len(at) > 0 {
-					t.Fatalf("%d parameters are left over", len(at))
+					t.Fatalf("%d parameters were not checked", len(at))
 				}
 			}
 			for i, in := range []int{inputs, 50, 50} {
@@ -57,7 +57,7 @@ func TestEnvironmentMoments(t *testing.T) {
 					within(t, key+", biases", biases, 0)
 					within(t, key+", squares of biases", squares(biases), 1/float64(inputs))
 				} else if slices.Max(biases) != 0 || slices.Min(biases) != 0 {
-					t.Errorf("%s: biases that are not zero", key)
+					t.Errorf("%s: biases are not 0", key)
 				}
 			}
 		}
@@ -93,7 +93,7 @@ func TestEnvironmentData(t *testing.T) {
 				miss = append(miss, y[i]-sigmoid(f))
 				high = append(high, (y[i]-sigmoid(f))*math.Tanh(f))
 				if y[i] != 0 && y[i] != 1 {
-					t.Fatalf("a class is %v", y[i])
+					t.Fatalf("got class %v, want 0 or 1", y[i])
 				}
 			}
 			near(t, fmt.Sprint("log-odds of run ", run), logit[run*n:][:n], want, single)

@@ -4,49 +4,11 @@ import (
 	"math"
 	"testing"
 
-	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
-
-	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
-// eval runs a graph function once, and returns its float32 outputs, each flat and row-major.
-func eval(t testing.TB, name string, fn func(in []*Node) []*Node, args ...any) [][]float64 {
-	t.Helper()
-	b, err := backend.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := CallOnceN(b, fn, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	flat := make([][]float64, len(out))
-	for i, o := range out {
-		for _, v := range tensors.MustCopyFlatData[float32](o) {
-			flat[i] = append(flat[i], float64(v))
-		}
-	}
-	return flat
-}
-
-// near reports entries that differ by more than tolerance * (1 + the largest wanted entry).
-func near(t testing.TB, what string, got, want []float64, tolerance float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
-	}
-	largest := 0.0
-	for _, w := range want {
-		largest = max(largest, math.Abs(w))
-	}
-	for i := range want {
-		if !(math.Abs(got[i]-want[i]) <= tolerance*(1+largest)) {
-			t.Errorf("%s: entry %d is %g, want %g", what, i, got[i], want[i])
-			return
-		}
-	}
-}
+// eval runs a graph function once, and near compares its outputs.
+var eval, near = testbackend.Eval[float64], testbackend.Near
 
 // within reports a mean that differs from want by more than 5 of its standard errors.
 func within(t testing.TB, what string, x []float64, want float64) {

@@ -29,7 +29,7 @@ func TestDraw(t *testing.T) {
 			near(t, "the truth at the inputs", out[0], out[1], single)
 			distinct := tests.Distinct()
 			if len(out[2]) != runs*batches*distinct {
-				t.Fatalf("%+v: %d counts", tests, len(out[2]))
+				t.Fatalf("%+v: got %d counts, want one for each input", tests, len(out[2]))
 			}
 			expected := float64(tests.Tau) / float64(distinct)
 			var spread, miss []float64
@@ -42,7 +42,7 @@ func TestDraw(t *testing.T) {
 					miss = append(miss, out[2][i]-n*sigmoid(out[0][i]))
 				}
 				if total != float64(tests.Tau) {
-					t.Fatalf("%+v: %v classes in a batch", tests, total)
+					t.Fatalf("%+v: a batch has %v classes, want tau", tests, total)
 				}
 			}
 			want := expected * (1 - 1/float64(distinct))

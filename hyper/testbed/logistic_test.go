@@ -42,7 +42,8 @@ func TestLogisticRegression(t *testing.T) {
 				}
 			}
 			if math.Abs(row.Marginal.Mean-row.Uniform.Mean) > 0.07 {
-				t.Errorf("D = %d, %d anchors: marginal %v, uniform %v", c.inputs, c.anchors, row.Marginal, row.Uniform)
+				t.Errorf("D = %d, %d anchors: marginal %v and uniform %v differ by more than 0.07",
+					c.inputs, c.anchors, row.Marginal, row.Uniform)
 			}
 		}
 	})
@@ -76,7 +77,7 @@ func TestLogisticRegressionOfOneSample(t *testing.T) {
 		numbers := func(d Divergence) []float64 { return []float64{d.Mean, d.StdErr} }
 		near(t, "marginal", numbers(row.Marginal), numbers(row.Prior), single)
 		if row.Prior.Mean <= 0 || row.Prior == row.Uniform {
-			t.Errorf("%+v", row)
+			t.Errorf("got %+v, want a prior agent that differs from the uniform one", row)
 		}
 	})
 }
@@ -91,7 +92,7 @@ func TestLogisticRegressionFaults(t *testing.T) {
 	}
 	_, err = LogisticRegression(LogisticProblem{Inputs: 1}, "xla")
 	if err == nil || !strings.Contains(err.Error(), "xla:cpu") {
-		t.Errorf("an unknown backend: %v", err)
+		t.Errorf("unknown backend: got error %v, want one that lists the backends", err)
 	}
 }
 

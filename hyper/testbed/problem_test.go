@@ -35,11 +35,11 @@ func TestNumbering(t *testing.T) {
 	lengths := fmt.Sprint(len(Classification2D().Problems), len(Classification().Problems),
 		len(Classification2D().Few(4).Problems), len(Classification().Few(1).Problems))
 	if lengths != "210 180 84 36" {
-		t.Errorf("lengths %s", lengths)
+		t.Errorf("sweeps have %s problems, want 210 180 84 36", lengths)
 	}
 	for name, sweep := range Known {
 		if sweep().Name != name {
-			t.Errorf("%s is listed as %s", sweep().Name, name)
+			t.Errorf("sweep %s is listed under the name %s", sweep().Name, name)
 		}
 	}
 }

@@ -152,14 +152,14 @@ func TestManyInputsOfOneNumber(t *testing.T) {
 	r := must.M1(p.Draw(rng.NewHost(1), 100, 300))
 	f := must.M1(r.Sample(rng.NewHost(2)))
 	if x := stat.StdDev(r.Y, nil) + stat.StdDev(f, nil); !(x > 0.1 && x < 10) {
-		t.Errorf("responses and functions have the standard deviations %v in sum", x)
+		t.Errorf("sums of responses and functions have the standard deviations %v", x)
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(r.Cov, false) {
-		t.Fatal("no eigenvalues")
+		t.Fatal("the eigenvalues cannot be computed")
 	}
 	if least := eigen.Values(nil)[0]; math.Abs(least/ridge-1) > 1e-3 {
-		t.Errorf("the least eigenvalue is %v, which should be the ridge, %v, but for a thousandth", least, ridge)
+		t.Errorf("the least eigenvalue is %v, want the ridge %v within a thousandth", least, ridge)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestProjectionIsNearBruteForce(t *testing.T) {
 			}
 			t.Logf("%d inputs: off by at most %.0f%%", distinct, 100*worst)
 			if worst > 0.25 {
-				t.Errorf("%d inputs: %.3v, by brute force %.3v", distinct, out, brute)
+				t.Errorf("%d inputs: got %.3v, and %.3v by brute force", distinct, out, brute)
 			}
 		}
 	})
@@ -71,7 +71,8 @@ func TestProjectionIsExact(t *testing.T) {
 			}
 			near(t, fmt.Sprint("alike, odds of e^", size), out[2*k], alike, 1e-5)
 			if right < batches*9/10 {
-				t.Errorf("odds of e^%v: %d of %d batches have the likelihood of two cells", size, right, batches)
+				t.Errorf("odds of e^%v: %d of %d batches have the likelihood of two cells, want nearly all",
+					size, right, batches)
 			}
 		}
 	})

@@ -1,7 +1,7 @@
 package testbed
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,9 +28,6 @@ type Header struct {
 
 // ErrRecord is wrapped by errors about a file that is damaged, or that has the results of another sweep.
 var ErrRecord = errors.New("not a usable file of the testbed's results")
-
-// mostLine is the maximum number of bytes of a line.
-const mostLine = 1 << 16
 
 // Record is a file of results to which results can be added. It is not safe for concurrent use.
 type Record struct {
@@ -86,30 +83,23 @@ func ReadRecord(path string) (*Record, error) {
 
 // read returns the record, and the number of bytes of the file that are complete lines.
 func read(path string) (r *Record, whole int64, err error) {
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer func() { _ = f.Close() }()
+	text = text[:bytes.LastIndexByte(text, '\n')+1] // without an incomplete last line
 	r = &Record{}
-	lines := bufio.NewReaderSize(f, mostLine)
-	for n := 0; ; n++ {
-		line, err := lines.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			return nil, 0, fmt.Errorf("%w: %s: line %d has more than %d bytes", ErrRecord, path, n+1, mostLine)
-		}
-		if err != nil { // the end of the file, perhaps after an incomplete line
-			break
-		}
+	n := 0
+	for line := range bytes.Lines(text) {
 		if err := r.take(n, line); err != nil {
 			return nil, 0, fmt.Errorf("%w: %s: line %d: %w", ErrRecord, path, n+1, err)
 		}
-		whole += int64(len(line))
+		n++
 	}
-	if r.Format != Format {
+	if n == 0 {
 		return nil, 0, fmt.Errorf("%w: %s has no header of format %s", ErrRecord, path, Format)
 	}
-	return r, whole, nil
+	return r, int64(len(text)), nil
 }
 
 // take parses a line; line 0 is the header.

@@ -42,14 +42,14 @@ func TestRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left := r.Left("mlp", s, Taus).Problems; len(left) != 2 || left[0].Number != 1 {
-		t.Errorf("left are %+v", left)
+		t.Errorf("problems left: got %+v, want 2, the first with number 1", left)
 	}
 	add(2, 1)
 	_ = r.Close()
 	again, err := ReadRecord(path)
 	if err != nil || len(again.Results) != 4 || !math.IsInf(float64(again.Results[3].KL), 1) ||
 		again.Results[3].Problem != s.Problems[2] || again.Header.Provenance != header.Provenance {
-		t.Errorf("%+v, %v", again, err)
+		t.Errorf("record that was read: got %+v, error %v", again, err)
 	}
 }
 
@@ -68,11 +68,11 @@ func TestRecordRefuses(t *testing.T) {
 		"long": head + strings.Repeat("x", 1<<17) + "\n",
 	} {
 		if _, err := ReadRecord(write(name, text)); !errors.Is(err, ErrRecord) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want ErrRecord", name, err)
 		}
 	}
 	if _, err := OpenRecord(write("sweep", head), header); !errors.Is(err, ErrRecord) {
-		t.Errorf("another number of batches: %v", err)
+		t.Errorf("other number of batches: got error %v, want ErrRecord", err)
 	}
 	path := filepath.Join(dir, "mixed")
 	other := header
@@ -81,6 +81,6 @@ func TestRecordRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := OpenRecord(path, header); !errors.Is(err, lab.ErrMixed) {
-		t.Errorf("another GoMLX: %v", err)
+		t.Errorf("record by another GoMLX: got error %v, want ErrMixed", err)
 	}
 }

@@ -82,7 +82,7 @@ func TestScoresOfResponses(t *testing.T) {
 			truth := map[string][]float64{"x": x, "truth": f, "y": y}
 			for i, cost := range costs(t, name, Responses, truth, p.Noise, [][]float64{f, f, f}) {
 				if cost != 0 {
-					t.Fatalf("response %d: the truth scores %g", i, cost)
+					t.Fatalf("response %d: the truth has score %g, want 0", i, cost)
 				}
 			}
 			expected := func(know Realization) (total float64) {
@@ -228,7 +228,7 @@ func TestRegressionAgents(t *testing.T) {
 			alone := divergences(t, a, s, o)[1]
 			for i := range s.Problems {
 				if x, y := together[i], alone[i]; !(math.Abs(x-y) < 0.01*(1+math.Abs(y))) {
-					t.Errorf("%s, problem %d: %v beside others, %v alone", a.Name, i, x, y)
+					t.Errorf("%s, problem %d: got %v next to others, %v alone", a.Name, i, x, y)
 				}
 			}
 		}
@@ -251,7 +251,7 @@ func TestRegressionIsLearned(t *testing.T) {
 			score = append(score, s.Score(divergences(t, a, s, Options{Backend: backend.Go, Batches: 50})[1]).Mean())
 		}
 		if score[1] > score[0]/3 {
-			t.Errorf("kind %d: scores with one datum and with sixty are %v", k, score)
+			t.Errorf("kind %d: got scores %v with one datum and with sixty, want a large decrease", k, score)
 		}
 	}
 	a := regression(mlp(Responses))
@@ -259,7 +259,7 @@ func TestRegressionIsLearned(t *testing.T) {
 	n := a.Numbers(p)
 	// The decay D/T of classes with rho = 1, added to a mean of squares over 2 sigma^2.
 	if got := n["NoiseVariance"] / (n["PriorVariance"] * float64(p.Data)); math.Abs(got/(2*1e-4*10/100)-1) > 1e-9 {
-		t.Errorf("beside mean squares weights decay by %v", got)
+		t.Errorf("weights decay by %v in addition to mean squares", got)
 	}
 }
 
@@ -278,7 +278,7 @@ func TestProblemsInRecords(t *testing.T) {
 	}
 	r, err := ReadRecord("../../notebooks/results/beyond/testbed/classification.jsonl")
 	if err != nil || len(r.Results) == 0 || r.Results[0].Temperature == 0 {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want none and results with a temperature", err)
 	}
 }
 
@@ -288,7 +288,7 @@ func TestRegressionRefuses(t *testing.T) {
 	want := "the sweep enn_paper scores one response at a time: tau must be 1, got 10"
 	err := Try(context.Background(), Agents(s)[0], s, Options{Taus: []int{1, 10}}, nil)
 	if err == nil || strings.Count(err.Error(), want) != 1 {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want one fault", err)
 	}
 }
 

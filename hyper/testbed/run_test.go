@@ -143,7 +143,7 @@ func TestResultsAreOfTheProblemAlone(t *testing.T) {
 		for _, tau := range Taus {
 			for i := range s.Problems {
 				if x, y := together[tau][i], alone[tau][i]; !(math.Abs(x-y) < 0.02*(1+y)) {
-					t.Errorf("%s, tau %d, problem %d: %v beside others, %v alone", a.Name, tau, i, x, y)
+					t.Errorf("%s, tau %d, problem %d: got %v next to others, %v alone", a.Name, tau, i, x, y)
 				}
 			}
 		}
@@ -160,7 +160,7 @@ func TestAgentsLearn(t *testing.T) {
 	o := Options{Batches: 200, Side: 3, Taus: []int{1}}
 	learned, uniform := divergences(t, MLP(), s, o), divergences(t, untrained(1), s, o)
 	if a, b := s.Score(learned[1]).Mean(), s.Score(uniform[1]).Mean(); a > b/4 {
-		t.Errorf("mlp is %v from the truth, uniform %v", a, b)
+		t.Errorf("the divergence of mlp is %v, want far less than the uniform agent's %v", a, b)
 	}
 	p := s.Problems[0]
 	variance := MLP().Numbers(p)["PriorVariance"]
@@ -185,10 +185,10 @@ func TestLeaderboard(t *testing.T) {
 	lines := Leaderboard(s, results, "mlp")
 	if len(lines) != 6 || lines[0].Agent != "half" || lines[0].Ratio.Value != 0.5 || lines[0].Problems != 4 ||
 		lines[0].Mean != 1.25 || lines[5].Agent != "broken" || lines[5].Mean != Missing {
-		t.Errorf("%+v", lines)
+		t.Errorf("got leaderboard %+v, want half first and broken last", lines)
 	}
 	if lines := Leaderboard(s, results, "nobody"); len(lines) != 0 {
-		t.Errorf("%+v", lines)
+		t.Errorf("leaderboard without a baseline: got %+v, want none", lines)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestAgentValidate(t *testing.T) {
 	bad.Numbers = func(Problem) map[string]float64 { return map[string]float64{"Speed": 1} }
 	for name, a := range map[string]Agent{"no learner": {Name: "x"}, "unknown number": bad} {
 		if err := Try(context.Background(), a, few(1, 3), Options{}, nil); err == nil {
-			t.Errorf("%s: no error", name)
+			t.Errorf("%s: got no error", name)
 		}
 	}
 }
@@ -226,21 +226,21 @@ func TestWorker(t *testing.T) {
 	for line := range strings.Lines(text) {
 		var m message
 		if err := json.Unmarshal([]byte(line), &m); err != nil || m.Error != "" {
-			t.Fatalf("%s: %v", line, err)
+			t.Fatalf("line %s: got error %v, want none", line, err)
 		}
 		for _, r := range m.Results {
 			got = append(got, r.Number)
 			if float64(r.KL) != want[r.Number] {
-				t.Errorf("problem %d: %v, and %v by Try", r.Number, r.KL, want[r.Number])
+				t.Errorf("problem %d: got %v, and %v by Try", r.Number, r.KL, want[r.Number])
 			}
 		}
 	}
 	if fmt.Sprint(got) != "[4 0 1]" { // the first problem of the second shape; its five problems make three jobs
-		t.Errorf("problems %v", got)
+		t.Errorf("got problems %v, want [4 0 1]", got)
 	}
 	for job, share := range map[string]string{"9\n": "0/1", "0\n": "none"} {
 		if text, err := told(t, job, 1, s, o, share); err == nil || !strings.Contains(text, `"error":`) {
-			t.Errorf("job %q, share %s: %v, %s", job, share, err, text)
+			t.Errorf("job %q, share %s: got error %v and %s, want an error", job, share, err, text)
 		}
 	}
 }
@@ -282,7 +282,8 @@ func TestProjectedExam(t *testing.T) {
 				}
 				for i, want := range kl[false] {
 					if got := kl[true][i]; math.Abs(float64(got/want-1)) > 0.25 {
-						t.Errorf("%s, %d anchors, problem %d: %v by projection, %v by the mean", a.Name, anchors, i, got, want)
+						t.Errorf("%s, %d anchors, problem %d: got %v by projection, %v by the mean",
+							a.Name, anchors, i, got, want)
 					}
 				}
 			})

@@ -15,13 +15,13 @@ func TestScoreCounts(t *testing.T) {
 	s.Problems = s.Problems[:5] // 0, 10, 20, 30, 40
 	got := s.Score(map[int]float64{0: -1e-3, 10: 2.5, 20: math.NaN(), 30: math.Inf(1), 7: 3})
 	if fmt.Sprint(got.KL) != "[0 2.5 1e+06 1e+06 1e+06]" {
-		t.Errorf("divergences count %v", got.KL)
+		t.Errorf("divergences count as %v, want [0 2.5 1e+06 1e+06 1e+06]", got.KL)
 	}
 	if want := (2.5 + 3e6) / 5; math.Abs(got.Mean()-want) > 1e-9*want {
 		t.Errorf("mean %v, want %v", got.Mean(), want)
 	}
 	if !math.IsNaN(got.StdErr()) {
-		t.Errorf("a single class has the standard error %v", got.StdErr())
+		t.Errorf("a single seed class has the standard error %v", got.StdErr())
 	}
 }
 
@@ -54,7 +54,7 @@ func TestScorePaired(t *testing.T) {
 	near(t, "half", []float64{float64(e.Lower), float64(e.Value), float64(e.Upper)}, []float64{0.5, 0.5, 0.5}, 1e-9)
 	e = sweep.Score(other).Paired(sweep.Score(all))
 	if float64(e.Value) != 0.5 || e.Lower > 0.45 || e.Upper < 0.55 {
-		t.Errorf("%v", e)
+		t.Errorf("got ratio %v, want 0.5 with an interval", e)
 	}
 	if want := stats.RatioOfMeans(sweep.Score(other).KL, sweep.Score(all).KL); e != want {
 		t.Errorf("%v, want %v", e, want)

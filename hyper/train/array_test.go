@@ -2,7 +2,6 @@ package train
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -157,7 +157,7 @@ func compiled(t testing.TB, name string, fn func(in []*Node) []*Node) func(args 
 		t.Helper()
 		out, err := exec.Call(args...)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("backend %s: got error %v, want none", name, err)
 		}
 		arrays := make([]array, len(out))
 		for i, o := range out {
@@ -167,23 +167,7 @@ func compiled(t testing.TB, name string, fn func(in []*Node) []*Node) func(args 
 	}
 }
 
-// near reports the entries of got that differ from want by more than tolerance * (1 + the largest |want|).
-func near(t testing.TB, what string, got, want []float64, tolerance float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Errorf("%s: %d numbers, want %d", what, len(got), len(want))
-		return
-	}
-	largest := 0.0
-	for _, w := range want {
-		largest = max(largest, math.Abs(w))
-	}
-	for i := range want {
-		if d := math.Abs(got[i] - want[i]); !(d <= tolerance*(1+largest)) {
-			t.Errorf("%s: entry %d is %.7g, want %.7g (all: %.5g, want %.5g)", what, i, got[i], want[i], head(got), head(want))
-			return
-		}
-	}
-}
+// near compares the numbers of two arrays.
+var near = testbackend.Near
 
 func head(v []float64) []float64 { return v[:min(len(v), 12)] }

@@ -93,7 +93,7 @@ func TestGatherColumns(t *testing.T) {
 func TestCollapseInBlocks(t *testing.T) {
 	const runs, capacity, arms, steps, batch, width = 2, 7, 3, 2, 301, 900 // three blocks of 300
 	if n := blocksOf(width, batch); n != 3 {
-		t.Fatalf("%d blocks", n)
+		t.Fatalf("got %d blocks, want 3", n)
 	}
 	tr := Trainer{
 		Belief: hyper.Model{Base: base.Tabular{Arms: arms}, Hyper: hyper.Ensemble{Particles: width, Params: arms}},

@@ -107,7 +107,7 @@ func anchoredParticles(t *testing.T, x, y array, particles int, weights Weights,
 		still = 0.01
 	}
 	if !(moved < still) {
-		t.Errorf("the last step is of up to %g: not at the minimum", moved)
+		t.Errorf("the last step has the size %g, too large at a minimum", moved)
 	}
 	for i := range particles {
 		theta[0], theta[1] = append(theta[0], nu.at(0, i, 0)), append(theta[1], nu.at(0, i, 1))

@@ -50,7 +50,7 @@ func TestConfigValidate(t *testing.T) {
 	} {
 		err := c.config.Validate(c.model)
 		if len(c.wants) == 0 && err != nil {
-			t.Errorf("%+v: %v", c.config, err)
+			t.Errorf("%+v: got error %v, want none", c.config, err)
 		}
 		for _, want := range c.wants {
 			if err == nil || !strings.Contains(err.Error(), want) {

@@ -36,7 +36,7 @@ func TestConjugateIsThePosterior(t *testing.T) {
 			}
 			tr := Trainer{b, Config{Integrate: Exact, Standardize: standardize}}
 			if err := tr.Validate(b); err != nil || tr.Route().Name != "posterior" {
-				t.Fatalf("%v, by %q", err, tr.Route().Name)
+				t.Fatalf("got error %v and route %q, want posterior", err, tr.Route().Name)
 			}
 			out := observed(t, name, tr, tensors.FromFlatDataAndDimensions(x, data, 2, 4),
 				tensors.FromFlatDataAndDimensions(y, data, 2))
@@ -69,13 +69,15 @@ func TestConjugateIsThePosterior(t *testing.T) {
 					s = *mat.NewDense(size, size, root[(run*2+blk)*36:(run*2+blk+1)*36])
 					ss.Mul(&s, s.T())
 					if !mat.EqualApprox(&ss, &q, 1e-6) {
-						t.Errorf("run %d, block %d: S S^T is\n%v, want\n%v", run, blk, mat.Formatted(&ss), mat.Formatted(&q))
+						t.Errorf("run %d, block %d: S S^T is\n%v, want\n%v",
+							run, blk, mat.Formatted(&ss), mat.Formatted(&q))
 					}
 					var want mat.VecDense
 					want.MulVec(&q, moment)
 					got := mat.NewVecDense(size, mu[run*12+blk*6:run*12+blk*6+6])
 					if !mat.EqualApprox(got, &want, 1e-4) {
-						t.Errorf("run %d, block %d: mu is %v, want %v", run, blk, got.RawVector().Data, want.RawVector().Data)
+						t.Errorf("run %d, block %d: mu is %v, want %v",
+							run, blk, got.RawVector().Data, want.RawVector().Data)
 					}
 				}
 			}

@@ -43,7 +43,7 @@ func TestDiscountIsThePosterior(t *testing.T) {
 					t.Errorf("a turn of %d data leaves %g of the prior", turns.data, least)
 				}
 				if both := turns.atOnce == 2; both != (gamma < 0.99) {
-					t.Errorf("gamma %v: a datum visits both blocks: %v", gamma, both)
+					t.Errorf("discount %v: a datum visits both blocks: %v", gamma, both)
 				}
 				var prior [2][]float64
 				var visited [2]int // the number of the datum with the last visit to each block
@@ -92,14 +92,16 @@ func TestDiscountIsThePosterior(t *testing.T) {
 						s := mat.NewDense(size, size, root[(run*2+blk)*size*size:(run*2+blk+1)*size*size])
 						ss.Mul(s, s.T())
 						if !mat.EqualApprox(&ss, &q, 1e-5) {
-							t.Errorf("gamma %v, run %d, block %d: S S^T is\n%v, want\n%v", gamma, run, blk, mat.Formatted(&ss),
+							t.Errorf("gamma %v, run %d, block %d: S S^T is\n%v, want\n%v",
+								gamma, run, blk, mat.Formatted(&ss),
 								mat.Formatted(&q))
 						}
 						var want mat.VecDense
 						want.MulVec(&q, moment)
 						from := (run*2 + blk) * size
 						if got := mat.NewVecDense(size, mu[from:from+size]); !mat.EqualApprox(got, &want, 1e-4) {
-							t.Errorf("gamma %v, run %d, block %d: mu is %v, want %v", gamma, run, blk, got.RawVector().Data,
+							t.Errorf("gamma %v, run %d, block %d: mu is %v, want %v",
+								gamma, run, blk, got.RawVector().Data,
 								want.RawVector().Data)
 						}
 					}
@@ -139,7 +141,7 @@ func TestDiscountIsNearlyExact(t *testing.T) {
 			x := draw()
 			y := 2*math.Sin(float64(x[1])) + 0.3*r.NormFloat64()
 			if p, ok = p.Observe(x, float32(y), 1); !ok {
-				t.Fatal("not finite")
+				t.Fatal("the posterior is not finite")
 			}
 			for i := range lambda {
 				lambda[i].Scale(gamma, lambda[i])
@@ -180,7 +182,7 @@ func TestDiscountIsNearlyExact(t *testing.T) {
 			t.Logf("gamma %v: %s are %.3f apart in the middle, %.3f in 9 of 10, %.3f at most", gamma, what, x[len(x)/2],
 				x[len(x)*9/10], x[len(x)-1])
 			if x[len(x)*9/10] > ninety || x[len(x)-1] > most {
-				t.Errorf("gamma %v: %s are too far apart", gamma, what)
+				t.Errorf("discount %v: %s differ too much", gamma, what)
 			}
 		}
 		near("deviations", deviations, 0.06, 0.1)

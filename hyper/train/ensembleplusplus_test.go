@@ -173,7 +173,7 @@ func TestEnsemblePlusPlusDrawsThePosterior(t *testing.T) {
 			nearSigma(t, name, denseOf(plusDim, plusDim, out[0]), sigma, 2./draws+2./m)
 			for i, v := range out[1] {
 				if sd := math.Sqrt(sigma.At(i, i) / draws); math.Abs(float64(v)) > 5*sd {
-					t.Errorf("%s: the mean of theta_%d is off by %v, standard error %v", name, i, v, sd)
+					t.Errorf("%s: the mean of theta_%d has an error of %v, with standard error %v", name, i, v, sd)
 				}
 			}
 		})

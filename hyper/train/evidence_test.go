@@ -79,7 +79,7 @@ func TestSharesArePosterior(t *testing.T) {
 					}
 					var by mat.Cholesky
 					if !by.Factorize(covariance) {
-						t.Fatal("no root")
+						t.Fatal("the covariance has no root")
 					}
 					var solved mat.VecDense
 					if err := by.SolveVecTo(&solved, mat.NewVecDense(data, seen)); err != nil {

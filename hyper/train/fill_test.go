@@ -36,7 +36,7 @@ func TestFixedPartOfFilledData(t *testing.T) {
 				y := ConvertDType(GreaterThan(s.Named("y").Normal(data), ScalarZero(s.Graph(), dtypes.Float32)), dtypes.Float32)
 				kept := tr.Fill(tr.Init(s, one), s, s.Named("x").Normal(data, 2), y, r)
 				if kept[fixedName] == nil {
-					t.Fatal("no fixed part is kept")
+					t.Fatal("the fixed part is not kept")
 				}
 				computed := maps.Clone(kept)
 				delete(computed, fixedName)
@@ -51,7 +51,7 @@ func TestFixedPartOfFilledData(t *testing.T) {
 				moved = moved || out[0].v[j] != out[2].v[j]
 			}
 			if !moved {
-				t.Errorf("%d on %s: nothing was learned", i, name)
+				t.Errorf("case %d on %s: nu did not change", i, name)
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func hosted(t *testing.T, tr Trainer, names []string, entries [][]float64) *Host
 	t.Helper()
 	h, ok := tr.OnHost(2, 0.5)
 	if !ok {
-		t.Fatal("it cannot learn in plain Go")
+		t.Fatal("OnHost refuses the belief")
 	}
 	of := func(name string) []float64 { return entries[slices.Index(names, name)] }
 	p := hyper.HostParams{Fixed: map[string][]float32{}}
@@ -123,11 +123,11 @@ func isThePrograms(t *testing.T, tr Trainer) {
 	for i := range x {
 		last := p
 		if p, ok = p.Observe(x[i], y[i], w[i]); !ok {
-			t.Fatalf("datum %d is not finite", i)
+			t.Fatalf("the posterior after datum %d is not finite", i)
 		}
 		for b := range p.blocks {
 			if shares := p.blocks[b] == last.blocks[b]; shares != (b != int(x[i][0])) && c.Discount == 0 {
-				t.Fatalf("a datum of block %v shares block %d: %v", x[i][0], b, shares)
+				t.Fatalf("datum of block %v: the old and the new posterior share block %d: %v", x[i][0], b, shares)
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func isThePrograms(t *testing.T, tr Trainer) {
 		p.Write(name, got)
 		first.Write(name, start)
 		if !slices.Equal(start, before[slices.Index(names, name)]) {
-			t.Errorf("%+v: %s of no data has changed", tr, name)
+			t.Errorf("%+v: learning has changed %s of the posterior before any data", tr, name)
 		}
 		if j := slices.Index([]string{"nu.1", "nu.2"}, name); j >= 0 {
 			n := p.parts[j].Size()
@@ -145,7 +145,7 @@ func isThePrograms(t *testing.T, tr Trainer) {
 		}
 		for i := range want {
 			if math.Abs(got[i]-want[i]) > 1e-5*(1+math.Abs(want[i])) {
-				t.Fatalf("%+v: number %d of %s is %g, by programs %g", tr, i, name, got[i], want[i])
+				t.Fatalf("%+v: number %d of %s: got %g, by programs %g", tr, i, name, got[i], want[i])
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func TestHostPosteriorIsRead(t *testing.T) {
 	p, ok := hosted(t, tr, names, before), false
 	learn := func(p *HostPosterior, x []float32, y float32) *HostPosterior {
 		if p, ok = p.Observe(x, y, 1); !ok {
-			t.Fatal("it is not finite")
+			t.Fatal("the posterior is not finite")
 		}
 		return p
 	}
@@ -176,7 +176,7 @@ func TestHostPosteriorIsRead(t *testing.T) {
 		read := learn(hosted(t, tr, names, entries(p)), x, y)
 		p = learn(p, x, y)
 		if !slices.EqualFunc(entries(p), entries(read), slices.Equal) {
-			t.Fatal("what was read goes on otherwise")
+			t.Fatal("the posterior that was read continues differently")
 		}
 	}
 }
@@ -204,7 +204,7 @@ func TestHostPosteriorMemory(t *testing.T) {
 	first.Drop()
 	third := learn(second) // first is still held
 	if !slices.Equal(rootOf(first), want) {
-		t.Fatal("a posterior that is held has changed")
+		t.Fatal("a posterior that is still in use has changed")
 	}
 	reused := false
 	for range 100 { // a pool may lose its objects
@@ -213,7 +213,7 @@ func TestHostPosteriorMemory(t *testing.T) {
 		reused = reused || third.blocks[1].roots[0] == first.blocks[1].roots[0]
 	}
 	if reused || !slices.Equal(rootOf(first), want) {
-		t.Fatal("a posterior that is held has changed")
+		t.Fatal("a posterior that is still in use has changed")
 	}
 	first.Drop()
 	for range 100 {
@@ -222,7 +222,7 @@ func TestHostPosteriorMemory(t *testing.T) {
 		reused = reused || third.blocks[1].roots[0] == first.blocks[1].roots[0]
 	}
 	if !reused {
-		t.Error("the memory of a posterior that nobody holds is not used again")
+		t.Error("the memory of an unused posterior is not used again")
 	}
 	if again := hosted(t, tr, names, before); !slices.Equal(rootOf(again), known) {
 		t.Error("the roots before data have changed")
@@ -237,7 +237,7 @@ func TestHostPosteriorTurnOfBefore(t *testing.T) {
 	before[slices.Index(names, "discount.turn")][0] = 5000
 	p, ok := hosted(t, tr, names, before).Observe([]float32{1, 0.5, -1}, 1, 1)
 	if turns, turn := p.turns(); !ok || turn != 5000%turns.data+1 {
-		t.Errorf("its next datum is number %d of %d", turn, turns.data)
+		t.Errorf("the next datum is number %d of a turn of %d", turn, turns.data)
 	}
 }
 
@@ -253,7 +253,7 @@ func TestOnHostOnlyBlocks(t *testing.T) {
 		"embedded": {embeds{hostedBlocks}, Config{Integrate: Exact}},
 	} {
 		if _, ok := tr.OnHost(1, 1); ok {
-			t.Errorf("%s: it can", name)
+			t.Errorf("%s: OnHost is possible, want a refusal", name)
 		}
 	}
 }
@@ -265,7 +265,7 @@ func TestHostPosteriorNotFinite(t *testing.T) {
 	p := hosted(t, tr, names, before)
 	p.rho = math.Inf(1)
 	if _, ok := p.Observe([]float32{0, 1, 1}, 1, 1); ok {
-		t.Error("it is taken")
+		t.Error("datum with a result that is not finite: got no refusal")
 	}
 }
 
@@ -288,15 +288,15 @@ func TestHostPosteriorRevises(t *testing.T) {
 				x, y, told = in, out, 0
 			}
 			if right, ok = right.Observe(in, out, 1); !ok {
-				t.Fatal("not finite")
+				t.Fatal("the posterior is not finite")
 			}
 			if late, ok = late.Observe(in, told, 1); !ok {
-				t.Fatal("not finite")
+				t.Fatal("the posterior is not finite")
 			}
 		}
 		revised, ok := late.Revise(x, 0, y, 1, data-1-wrong)
 		if !ok {
-			t.Fatal("not finite")
+			t.Fatal("the posterior is not finite")
 		}
 		for _, name := range revised.Names() {
 			size := len(before[slices.Index(names, name)])
@@ -313,11 +313,11 @@ func TestHostPosteriorRevises(t *testing.T) {
 			}
 			if depends := name == "response.mean" || name == "response.m2" || name == "response.y" ||
 				name == "nu.0" && !c.Standardize || name == "nu.3" || name == "evidence.sums"; depends != (moved > 1e-6) {
-				t.Errorf("%+v: %s differs by %v without the correction", c, name, moved)
+				t.Errorf("%+v: without the correction %s differs by %v", c, name, moved)
 			}
 		}
 		if _, ok := late.Revise(x, 0, float32(math.Inf(1)), 1, 0); ok {
-			t.Error("an infinite response is taken")
+			t.Error("infinite response: got no refusal")
 		}
 	}
 }

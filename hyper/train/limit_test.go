@@ -55,7 +55,7 @@ func TestStepLimitIsThatOfTheIndices(t *testing.T) {
 					tolerance = 0.15 // in few dimensions the rotations of Frame are not quite uniform
 				}
 				if got := newProblem(c, m.Model).steepness(mapStep); math.Abs(got/want-1) > tolerance {
-					t.Errorf("%s, %+v, map step %v: steepness %.3f, of samples %.3f", m.name, c, mapStep, got, want)
+					t.Errorf("%s, %+v, map step %v: got steepness %.3f, by samples %.3f", m.name, c, mapStep, got, want)
 				}
 			}
 		}
@@ -102,7 +102,7 @@ func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets in
 	// direction, in which the loss has no slope.
 	var e mat.EigenSym
 	if !e.Factorize(mean, true) {
-		t.Fatal("no eigenvalues")
+		t.Fatal("the eigenvalues cannot be computed")
 	}
 	var vectors, left, turned mat.Dense
 	e.VectorsTo(&vectors)
@@ -117,7 +117,7 @@ func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets in
 		}
 	}
 	if !e.Factorize(out, false) {
-		t.Fatal("no eigenvalues")
+		t.Fatal("the eigenvalues cannot be computed")
 	}
 	return e.Values(nil)[dim-1]
 }
@@ -147,7 +147,7 @@ func TestStepLimitParts(t *testing.T) {
 				}
 				for r, d := range off(run) {
 					if settled := d < first[r]/20; settled != c.settle || (!settled && d < 20*first[r]) {
-						t.Errorf("run %d: off by %.3g, at first by %.3g", r, d, first[r])
+						t.Errorf("run %d: the distance from the minimiser is %.3g, at first %.3g", r, d, first[r])
 					}
 				}
 			})
@@ -182,7 +182,7 @@ func TestStepLimitIsNotKnown(t *testing.T) {
 	}{{Config{Integrate: Exact}, arms}, {Config{Indices: 1, Optimizer: Adam{}}, arms}, {Config{Indices: 1}, net},
 		{Config{Indices: 1}, networkOf(base.Tabular{Arms: 1}, index.Gaussian{N: 2}, none)}} {
 		if limit := c.StepLimit(c.Model, 1, 1, 1, 1); !math.IsInf(limit, 1) {
-			t.Errorf("%+v: a limit of %v", c, limit)
+			t.Errorf("%+v: got limit %v, want infinity", c, limit)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestLosses(t *testing.T) {
 		near(t, fmt.Sprintf("%T", l), out[0].v, value, single)
 		near(t, fmt.Sprintf("slope of %T", l), out[1].v, slope, single)
 		if (third < 1e-9) != l.Quadratic() {
-			t.Errorf("%T: Quadratic is %v, third differences are up to %g", l, l.Quadratic(), third)
+			t.Errorf("%T: Quadratic is %v, but third differences are up to %g", l, l.Quadratic(), third)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func testLossWithWeights(t *testing.T, l Loss) {
 		fitting := agree(t, c, 2*single)
 		if fitting["features"] < 20 || fitting["own gradient"] < 10 || fitting["automatic differentiation"] < 33 ||
 			fitting["sums"] > 0 {
-			t.Errorf("%T, weights %q: the routes are %v", l, w, fitting)
+			t.Errorf("%T, weights %q: got the routes %v", l, w, fitting)
 		}
 	}
 }

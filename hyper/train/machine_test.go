@@ -79,7 +79,7 @@ func (m *machine) named(in []*Node) State {
 
 func (m *machine) flat(state State) []*Node {
 	if got := slices.Sorted(maps.Keys(state)); !slices.Equal(got, m.names) {
-		m.t.Errorf("the state's entries are %q, were %q", got, m.names)
+		m.t.Errorf("the state has the entries %q, want %q", got, m.names)
 	}
 	out := make([]*Node, len(m.names))
 	for i, name := range m.names {

@@ -31,7 +31,7 @@ func TestMomentum(t *testing.T) {
 		})
 	}
 	if IsLinear(Momentum{}) {
-		t.Error("momentum has the limit of stability of SGD")
+		t.Error("momentum has the same limit of stability as SGD")
 	}
 }
 

@@ -163,7 +163,8 @@ func TestStepsAreIndependent(t *testing.T) {
 			}
 			for k, s := range share {
 				if k < size && math.Abs(s-0.25) > bound || k >= size && s > 0 {
-					t.Errorf("run %d, step %d: datum %d has a share of %.4f of the minibatch", run, i, k, s)
+					t.Errorf("run %d, step %d: datum %d has a share of %.4f of the minibatch, want equal shares",
+						run, i, k, s)
 				}
 			}
 			for j := range i {
@@ -177,7 +178,8 @@ func TestStepsAreIndependent(t *testing.T) {
 					product += v * z[k] / float64(len(z))
 				}
 				if math.Abs(same-0.25) > bound || math.Abs(product) > 5/math.Sqrt(float64(len(z))) {
-					t.Errorf("run %d, steps %d and %d: a share of %.4f of the data is equal, the indices have correlation %.4f", run,
+					t.Errorf("run %d, steps %d and %d: a share of %.4f of the data is equal, the indices have "+
+						"correlation %.4f", run,
 						j, i, same, product)
 				}
 			}
@@ -238,7 +240,7 @@ func TestClip(t *testing.T) {
 				factor = min(1, float64(bound)/norm)
 			}
 			if norm < 0.5 || bound > 0 && bound < 1 && factor == 1 {
-				t.Fatalf("run %d: a norm of %g says nothing about a bound of %g", r, norm, bound)
+				t.Fatalf("run %d: the norm %g is too small for a test of the bound %g", r, norm, bound)
 			}
 			near(t, fmt.Sprintf("run %d, bound %g", r, bound), got, addScaled(nil, factor, free), 5e-5) // moves divides roundings of nu by alpha
 		}

@@ -83,7 +83,7 @@ func TestOptimizersMakeNoLargeConstants(t *testing.T) {
 			_, nu := o.Update(o.Init(in[:1]), in[:1], in[:1], in[1])
 			for _, n := range in[0].Graph().Nodes() {
 				if n.Type() == NodeTypeConstant && n.Shape().Size() > 1 {
-					t.Errorf("%s makes a constant of shape %s", name, n.Shape())
+					t.Errorf("%s makes a constant of shape %s, want a scalar", name, n.Shape())
 				}
 			}
 			return nu

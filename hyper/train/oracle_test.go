@@ -138,7 +138,7 @@ func TestOracleIsWhereTheGradientVanishes(t *testing.T) {
 		})
 	}
 	if tested < 19 {
-		t.Errorf("only %d models were tested", tested)
+		t.Errorf("%d models were tested, want at least 19", tested)
 	}
 }
 

@@ -30,6 +30,6 @@ func armBlocks(arms []int, a mat.Matrix, k int) *mat.Dense {
 func TestArmBlocks(t *testing.T) {
 	a := armBlocks([]int{1, 1}, mat.NewDense(2, 2, []float64{0.6, 0.8, 1, 0}), 3)
 	if want := mat.NewDense(2, 6, []float64{0, 0, 0.6, 0.8, 0, 0, 0, 0, 1, 0, 0, 0}); !mat.Equal(a, want) {
-		t.Errorf("got %v", mat.Formatted(a))
+		t.Errorf("got vectors %v", mat.Formatted(a))
 	}
 }

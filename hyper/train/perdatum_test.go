@@ -28,7 +28,7 @@ func TestPerDatum(t *testing.T) {
 			continue
 		}
 		if err := c.Validate(m.Model); err != nil {
-			t.Errorf("%s: %v", m.name, err)
+			t.Errorf("%s: got error %v, want none", m.name, err)
 			continue
 		}
 		p := newTrial(t, m.Model, 5, 5)

@@ -27,7 +27,7 @@ func exactModels(t *testing.T) []namedModel {
 		}
 	}
 	if len(out) != 19 {
-		t.Errorf("%d models have an exact minimiser", len(out))
+		t.Errorf("%d models have an exact minimiser, want 19", len(out))
 	}
 	line, net := base.Linear{Features: 3}, base.MLP{Layers: []int{3, 2, 1}, Activation: base.ActivationTanh}
 	return append(out, namedModel{"line, ensemble, MLP prior", withPrior(ensembleOf(line, 4, none), net,
@@ -95,7 +95,7 @@ func TestExactDoesNotDrift(t *testing.T) {
 			}
 			t.Logf("%s, run %d: off by %.1e", m.name, r, worst)
 			if !(worst < 1e-7) {
-				t.Errorf("%s, run %d: off by %.1e", m.name, r, worst)
+				t.Errorf("%s, run %d: got an error of %.1e, want less than 1e-7", m.name, r, worst)
 			}
 		}
 	}

@@ -126,7 +126,8 @@ func TestRevise(t *testing.T) {
 				for part := range want {
 					for j, w := range want[part] {
 						if math.Abs(got[part][j]-w) > 2e-5*(1+math.Abs(w)) {
-							t.Fatalf("%s, standardize %v, weights %v: %s[%d] is %v, want %v", name, standardize, weights, part, j,
+							t.Fatalf("%s, standardize %v, weights %v: %s[%d] is %v, want %v",
+								name, standardize, weights, part, j,
 								got[part][j], w)
 						}
 					}
@@ -161,7 +162,7 @@ func TestReviseWhatIsDropped(t *testing.T) {
 	}
 	for i, want := range []float64{1, 2, 5, 3, 8} { // the rows, then mean and squared deviations of 1, 3, 5
 		if math.Abs(got[i]-want) > 1e-9 {
-			t.Fatalf("rows, mean and squares are %v", got)
+			t.Fatalf("got rows, mean and squares %v", got)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func TestRoute(t *testing.T) {
 		{"automatic differentiation", network, with(func(c *Config) { c.IndexSet = PerDatum })},
 	} {
 		if err := x.config.Validate(x.belief); err != nil {
-			t.Errorf("%s: %v", x.want, err)
+			t.Errorf("way %s: got error %v, want none", x.want, err)
 		}
 		if got := (Trainer{x.belief, x.config}).Route().Name; got != x.want {
 			t.Errorf("%+v of %T: the route is %q, want %q", x.config, x.belief, got, x.want)
@@ -91,7 +91,7 @@ func TestRoute(t *testing.T) {
 	}
 	for _, w := range methods {
 		if !taken[w.Name] {
-			t.Errorf("no belief takes the route %q", w.Name)
+			t.Errorf("no belief is trained by the route %q", w.Name)
 		}
 	}
 }
@@ -238,19 +238,19 @@ func TestRoutesAgree(t *testing.T) {
 	fitting := agree(t, Config{}, 2*single)
 	for _, w := range methods[2:] {
 		if fitting[w.Name] < 9 {
-			t.Errorf("%q fits only %d of the problems", w.Name, fitting[w.Name])
+			t.Errorf("way %q fits %d problems, want at least 9", w.Name, fitting[w.Name])
 		}
 	}
 	if own := agree(t, Config{Weighted: true}, 2*single); own["own gradient"] < 9 || own["features"] < 9 ||
 		own["sums"] > 0 {
-		t.Errorf("with weights of data the routes are %v", own)
+		t.Errorf("with weights of data: got the routes %v", own)
 	}
 	if kl := agree(t, Config{Regularize: KL}, 2*single); kl["own gradient"] == 0 || kl["features"]+kl["sums"] > 0 {
-		t.Errorf("with KL the routes are %v", kl)
+		t.Errorf("with KL: got the routes %v", kl)
 	}
 	decay := agree(t, Config{Regularize: Decay}, 2*single)
 	if decay["own gradient"] < 9 || decay["features"]+decay["sums"]+decay["closed form"]+decay["all sums"] > 0 {
-		t.Errorf("with Decay the routes are %v", decay)
+		t.Errorf("with Decay: got the routes %v", decay)
 	}
 }
 
@@ -333,7 +333,7 @@ func TestKeptInputs(t *testing.T) {
 			return append(out[0].v, out[1].v...)
 		}
 		if menu, kept := nu(0), nu(2); !slices.Equal(menu, kept) || menu[0] == 0 {
-			t.Errorf("%+v: nu is %v, with inputs kept %v", c, menu, kept)
+			t.Errorf("%+v: got nu %v, and %v with kept inputs", c, menu, kept)
 		}
 	}
 }

@@ -54,7 +54,8 @@ func TestASampleStandsForTheData(t *testing.T) {
 		}
 		five, sample, one := nu(5, 0), nu(1, 5), nu(1, 0)
 		if !slices.Equal(five, sample) || slices.Equal(one, sample) {
-			t.Errorf("%s: nu %v after five data, %v after one that stands for them, %v after one", c.name, head(five),
+			t.Errorf("%s: got nu %v after five data, %v after one datum that stands for five, %v after one datum",
+				c.name, head(five),
 				head(sample), head(one))
 		}
 	}

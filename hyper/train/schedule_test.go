@@ -25,7 +25,7 @@ func TestSchedules(t *testing.T) {
 	sizes := array{[]int{4}, []float64{0, 1, 12, 40}}
 	for schedule, factor := range referenceSchedules {
 		if factor(0) != 1 || factor(7) > 1 {
-			t.Errorf("%+v: factors of %v and %v", schedule, factor(0), factor(7))
+			t.Errorf("%+v: got factors %v and %v, want 1 and at most 1", schedule, factor(0), factor(7))
 		}
 		var want []float64
 		for _, size := range sizes.v {

@@ -68,7 +68,8 @@ func TestSGLDDrawsFromThePosterior(t *testing.T) {
 					t.Errorf("%s, T = %v, arm %d: a mean of %.3f, want %.3f", c.Integrate, temperature, arm, mean, m)
 				}
 				if math.Abs(variance/want-1) > 4*math.Sqrt(2./chains)+0.02 {
-					t.Errorf("%s, T = %v, arm %d: a variance of %.4f, want %.4f", c.Integrate, temperature, arm, variance, want)
+					t.Errorf("%s, T = %v, arm %d: a variance of %.4f, want %.4f",
+						c.Integrate, temperature, arm, variance, want)
 				}
 			}
 		}
@@ -98,11 +99,12 @@ func TestSGLDNoise(t *testing.T) {
 	for i := range 2 {
 		first, second, step := one[2+i]-one[i], one[4+i]-one[2+i], two[2+i]-one[2+i]
 		if first == 0 || math.Abs(first-second) < 1e-6 || math.Abs(step-first) < 1e-6 {
-			t.Errorf("moves of %g and %g in two periods, and of %g in a second step", first, second, step)
+			t.Errorf("got moves of %g and %g in two periods, and of %g in a second step, want different ones",
+				first, second, step)
 		}
 	}
 	if beside := moved(1, 3, 7); fmt.Sprint(beside[6:]) != fmt.Sprint(one) {
-		t.Errorf("a run beside another is %v, alone %v", beside[6:], one)
+		t.Errorf("run next to another: got %v, alone %v", beside[6:], one)
 	}
 }
 
@@ -122,10 +124,10 @@ func TestSGLDValidate(t *testing.T) {
 		}
 	}
 	if err := c.Validate(hyper.NewNetworkGP(2)); err != nil {
-		t.Errorf("the mean of a network and process is one network: %v", err)
+		t.Errorf("Validate of a network with a process: got error %v, want none", err)
 	}
 	if (SGLD{Temperature: -1}).Validate() == nil {
-		t.Error("a negative temperature is one")
+		t.Error("negative temperature: got no error")
 	}
 }
 

@@ -170,11 +170,11 @@ func TestStandardizeIsRefused(t *testing.T) {
 	c := train.Config{Steps: 1, Batch: 1, Indices: 1, Capacity: 1, Standardize: true}
 	c.Integrate = train.FullData
 	if err := c.Validate(m); err == nil || !strings.Contains(err.Error(), "Standardize cannot") {
-		t.Errorf("full data: %v", err)
+		t.Errorf("full data: got error %v, want one about Standardize", err)
 	}
 	c.Integrate, c.Loss = train.Sampled, cubic{}
 	if err := c.Validate(m); err == nil || !strings.Contains(err.Error(), "Standardize needs a quadratic loss") {
-		t.Errorf("another loss: %v", err)
+		t.Errorf("loss that is not quadratic: got error %v, want one about Standardize", err)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestGradientAtIsTheLossGradient(t *testing.T) {
 	for i, m := range linearModels() {
 		p := newTrial(t, m.Model, 5, 17)
 		if !newProblem(Config{}, m.Model).linearInTheta() {
-			t.Fatalf("%s: not linear in theta", m.name)
+			t.Fatalf("model %s is not linear in theta", m.name)
 		}
 		for _, name := range sometimesXLA(i) {
 			t.Run(m.name+"/"+name, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestExactGradientIsTheMeanOverExactIndices(t *testing.T) {
 		}
 	}
 	if tested < 12 { // of the 22 models: otherwise a Validate that refuses every model would pass
-		t.Errorf("only %d models have exact gradients", tested)
+		t.Errorf("%d models have exact gradients, want at least 12", tested)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestFeaturesGiveTheLossGradient(t *testing.T) {
 		p := newTrial(t, m.Model, data, 17)
 		for batch, want := range map[int]string{data: "features", 7: "sums"} {
 			if way := (Trainer{m.Model, Config{Batch: batch}}).Route(); way.Name != want {
-				t.Fatalf("%s: the route with %d data of 7 features is %q", m.name, batch, way.Name)
+				t.Fatalf("%s: got the route %[3]q with %[2]d data of 7 features", m.name, batch, way.Name)
 			}
 		}
 		every := []bool{false}

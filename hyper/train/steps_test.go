@@ -27,7 +27,8 @@ func TestStepsDrawAnew(t *testing.T) {
 			for what, twice := range map[string][]float64{"step": moves(2, 1), "period": moves(1, 2)} {
 				again := addScaled(twice, -1, once) // the second move
 				if d := apart(again, once) / apart(once, make([]float64, len(once))); d < 0.1 {
-					t.Errorf("%s, %s: the second %s repeats the first, to %.3f of its length", m.name, integrate, what, d)
+					t.Errorf("%s, %s: the second %s is nearly equal to the first: relative difference %.3f",
+						m.name, integrate, what, d)
 				}
 			}
 		}

@@ -81,7 +81,7 @@ func steepest(t testing.TB, o Oracle) float64 {
 	t.Helper()
 	var e mat.EigenSym
 	if !e.Factorize(o.gram(), false) {
-		t.Fatal("no eigenvalues")
+		t.Fatal("the eigenvalues cannot be computed")
 	}
 	values := e.Values(nil)
 	return values[len(values)-1] + 1/o.PriorVar
@@ -229,7 +229,7 @@ func withinError(t *testing.T, what string, batches [][]float64, want []float64,
 		worst, largest = max(worst, math.Abs(mean-want[i])/(se+single)), max(largest, se)
 	}
 	if largest > limit {
-		t.Errorf("%s: a standard error of %.3f says little", what, largest)
+		t.Errorf("%s: got a standard error of %.3f, which is too large for a test", what, largest)
 	}
 	t.Logf("%s: at most %.1f standard errors off, which are at most %.4f", what, worst, largest)
 }

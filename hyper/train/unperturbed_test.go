@@ -32,7 +32,7 @@ func TestUnperturbed(t *testing.T) {
 			}
 			routes[none], nu[none] = tr.Route().Name, mc.all("nu")
 			if slices.Contains(mc.names, "replay.a") == none {
-				t.Errorf("%s: unperturbed is %v, and the state has %q", m.name, none, mc.names)
+				t.Errorf("%s: unperturbed is %v, but the state has %q", m.name, none, mc.names)
 			}
 		}
 		tolerance := 0.0

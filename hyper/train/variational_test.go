@@ -53,7 +53,7 @@ func TestDivergence(t *testing.T) {
 			mean, square = mean+ratio/n, square+ratio*ratio/n
 		}
 		if se := math.Sqrt((square - mean*mean) / n); math.Abs(mean-out.v[run]) > 5*se {
-			t.Errorf("run %d: divergence %.4f, by simulation %.4f +- %.4f", run, out.v[run], mean, se)
+			t.Errorf("run %d: got divergence %.4f, by simulation %.4f +- %.4f", run, out.v[run], mean, se)
 		}
 	}
 }

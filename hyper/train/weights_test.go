@@ -55,12 +55,12 @@ func TestWeightsDistribution(t *testing.T) {
 			twos := 0.0
 			for _, w := range v {
 				if w != 0 && w != 2 {
-					t.Fatalf("%T: a weight of %v", z, w)
+					t.Fatalf("%T: got weight %v, want 0 or 2", z, w)
 				}
 				twos += w / 2 / n
 			}
 			if math.Abs(twos-0.5) > 5*0.5/math.Sqrt(n) {
-				t.Errorf("%T: a share of %.4f of 2", z, twos)
+				t.Errorf("%T: got a share of %.4f of weights of 2, want 0.5", z, twos)
 			}
 		}
 		for _, v := range drawnWeights(t, Exponential, z, n).split() {
@@ -75,7 +75,7 @@ func TestWeightsDistribution(t *testing.T) {
 				worst = max(worst, math.Abs(below-float64(i)/n), math.Abs(below-float64(i+1)/n))
 			}
 			if worst > 2.6/math.Sqrt(n) {
-				t.Errorf("%T: %.4f away from Exp(1)", z, worst)
+				t.Errorf("%T: got a distance of %.4f from Exp(1)", z, worst)
 			}
 		}
 	}
@@ -92,16 +92,16 @@ func TestWeightsAreIndependent(t *testing.T) {
 	for _, w := range []Weights{Bernoulli, Exponential} {
 		rows := drawnWeights(t, w, index.OneHot{N: 3}, n).split()
 		if len(rows) != problemRuns*3 {
-			t.Fatalf("%d rows", len(rows))
+			t.Fatalf("got %d rows, want one for each run and index", len(rows))
 		}
 		for i, v := range rows {
 			for j := range i {
 				if c := stat.Correlation(v, rows[j], nil); math.Abs(c) > 5/math.Sqrt(n) {
-					t.Errorf("%s: particles %d and %d have the correlation %.4f", w, i, j, c)
+					t.Errorf("%s: particles %d and %d have a correlation of %.4f, want 0", w, i, j, c)
 				}
 			}
 			if c := stat.Correlation(v[1:], v[:n-1], nil); math.Abs(c) > 5/math.Sqrt(n) {
-				t.Errorf("%s: data of particle %d have the correlation %.4f", w, i, c)
+				t.Errorf("%s: data of particle %d have a correlation of %.4f, want 0", w, i, c)
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func TestWithPriorLearnsWhatAModelDoes(t *testing.T) {
 		bare.Prior = nil
 		one, two := Trainer{x.model, x.config}, Trainer{hyper.WithPrior{Belief: bare, Prior: x.prior}, x.config}
 		if a, b := one.Route().Name, two.Route().Name; a != x.modelWay || b != x.way {
-			t.Errorf("%s: the routes are %q and %q", x.name, a, b)
+			t.Errorf("%s: got the routes %q and %q", x.name, a, b)
 		}
 		out := eval(t, backend.Go, func(in []*Node) []*Node {
 			s := rng.New(in[0])
@@ -85,7 +85,7 @@ func TestWithPriorLearnsWhatAModelDoes(t *testing.T) {
 			near(t, fmt.Sprintf("%s, %d", x.name, i), out[half+i].v, out[i].v, 4*single)
 		}
 		if moved := apart(out[half-1].v, make([]float64, len(out[half-1].v))); moved < 0.3 {
-			t.Errorf("%s: nu moved by %g: the test says little", x.name, moved)
+			t.Errorf("%s: nu moved by %g, too little for this test", x.name, moved)
 		}
 	}
 }

@@ -1,4 +1,7 @@
-"""Pages of other sites try to use `hyper serve`: attack.py BROWSER URL PORT, where PORT is that of the other sites."""
+"""Checks that pages of other sites cannot use `hyper serve`: attack.py BROWSER URL PORT.
+
+URL is the server's address. The other sites listen on PORT.
+"""
 
 import sys
 from urllib.parse import urlsplit
@@ -8,8 +11,9 @@ from playwright.sync_api import expect, sync_playwright
 browser, url, port = sys.argv[1:]
 PATHS = ["/", "/v1/snapshot", "/v1/diagnostics", "/v1/spec", "/v1/health", "/metrics", "/openapi.json"]
 
-# All that a page can send without asking the server first, what it must ask for, and what it could read. Returns what
-# the page has learned of each: opaque where the browser tells it nothing.
+# The script sends all requests that a page can send without asking the server first, requests that need a question
+# first, and requests whose answers the page could read. It returns what the page learns from each answer: "opaque"
+# where the browser hides the answer.
 ATTACK = """async ([url, paths]) => {
   const decide = '{"context": {"country": "fr"}}', out = {};
   const tried = async (name, f) => {
@@ -40,7 +44,7 @@ ATTACK = """async ([url, paths]) => {
   form.append(Object.assign(document.createElement("input"), {name: '{"context": {"country": "', value: '"}}'}));
   document.body.append(form);
   const sent = new Promise(done => { frame.onload = done; });
-  form.submit(); // its text is {"context": {"country": "="}}
+  form.submit(); // The text of the form is {"context": {"country": "="}}.
   await sent;
   return out;
 }"""
@@ -59,7 +63,7 @@ with sync_playwright() as p:
         expect(page.locator("#status")).to_have_text("learns")
         page.close()
 
-    # A name of the attacker's that leads to the server, once the page /trap is there.
+    # DNS rebinding: after the page /trap is loaded, a name of the attacker leads to the server.
     rebound = f"http://evil.example:{server.port}"
     page = chrome.new_page()
     page.goto(f"{rebound}/trap")
@@ -71,7 +75,7 @@ with sync_playwright() as p:
         page = chrome.new_page()
         page.goto(own)
         expect(page.locator("#status")).to_have_text("learns")
-        expect(page.locator("#exploring")).to_contain_text("Of the last 1 decisions")
+        expect(page.locator("#exploring")).to_contain_text("of the last 1 decisions")
         expect(page.get_by_role("alert")).to_have_text("")
         page.close()
-    print("pages of other sites are refused, and the server's own works")
+    print("pages of other sites are refused, and the server's own page works")

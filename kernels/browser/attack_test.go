@@ -53,24 +53,24 @@ func TestServeAttacked(t *testing.T) {
 		"POST /v1/decide 421", "POST /v1/reward 421", "POST /v1/snapshot 421", "GET /v1/snapshot 421",
 		"GET /v1/diagnostics 421", "GET /metrics 421", "GET / 421", "GET /v1/diagnostics 200"} {
 		if got[want] == 0 {
-			t.Errorf("the server has not answered %s, but %v", want, got)
+			t.Errorf("the server has no count for %s, got %v", want, got)
 		}
 	}
 	for request := range got {
 		if strings.HasPrefix(request, "POST ") && strings.HasSuffix(request, " 200") && got[request] > 1 {
-			t.Errorf("pages of other sites made %d of %s", got[request]-1, request)
+			t.Errorf("pages of other sites caused %d answers of %s, want none", got[request]-1, request)
 		}
 	}
 	y := float32(1)
 	if taken := ask[serve.Taken](t, server+"/v1/reward", "", serve.Rewards{ID: waiting.ID, Reward: &y}); taken.Taken != 1 {
-		t.Errorf("%+v", taken)
+		t.Errorf("reward for the first decision: got %+v, want it taken", taken)
 	}
 	w := must.M1(http.Get(server + "/metrics"))
 	defer w.Body.Close()
 	metrics := string(must.M1(io.ReadAll(w.Body)))
 	for _, line := range []string{"hyper_decisions_total 1", "hyper_data 1", `hyper_rewards_total{result="taken"} 1`} {
 		if !strings.Contains(metrics, line+"\n") {
-			t.Errorf("the metrics lack %q", line)
+			t.Errorf("the metrics do not have the line %q", line)
 		}
 	}
 	if strings.Contains(metrics, `result="unknown"`) {

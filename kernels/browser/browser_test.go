@@ -35,7 +35,7 @@ func find(t *testing.T) string {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		t.Fatalf("HYPERMODELS_BROWSER must name a Chromium or Chrome that is there: %v", err)
+		t.Fatalf("HYPERMODELS_BROWSER must name an installed Chromium or Chrome: %v", err)
 	}
 	return path
 }
@@ -45,7 +45,7 @@ func first(t *testing.T) string {
 	t.Helper()
 	list, err := filepath.Glob("../../notebooks/*.ipynb")
 	if err != nil || len(list) == 0 {
-		t.Fatalf("no notebook: %v", err)
+		t.Fatalf("the checkout has no notebook: %v", err)
 	}
 	return filepath.Base(list[0])
 }

@@ -1,4 +1,4 @@
-"""JupyterLab in a browser, from the README's command to a restarted kernel: lab.py BROWSER NOTEBOOK..."""
+"""Tests JupyterLab in a browser, from the README's command to a restarted kernel: lab.py BROWSER NOTEBOOK..."""
 
 import os
 import re
@@ -11,13 +11,13 @@ from notebook import Notebook, menu
 from playwright.sync_api import expect, sync_playwright
 from server import Lab
 
-# The browser's own errands on the network are turned off.
+# These flags turn off requests that the browser makes for itself.
 FLAGS = "--disable-gpu --disable-quic --disable-background-networking --disable-component-update --disable-sync".split()
 SCREENSHOTS = os.environ.get("HYPERMODELS_SCREENSHOTS")
 
 
 class Session:
-    """The browser's window on a server, and how the test goes."""
+    """A browser window with a server's page, and the report of the test's steps."""
 
     def __init__(self, page, lab):
         self.page, self.lab, self.began, self.shots = page, lab, time.time(), 0
@@ -27,7 +27,7 @@ class Session:
             page.on(event, lambda r: None if r.url.startswith(local) else self.strangers.add(r.url))
 
     def did(self, what):
-        """Report a step, with a screenshot."""
+        """Report a step, and take a screenshot if HYPERMODELS_SCREENSHOTS is set."""
         print(f"{time.time() - self.began:6.1f} s  {what}", flush=True)
         self.shot(what)
 
@@ -40,7 +40,7 @@ class Session:
 
 
 def opened(s):
-    """The token opens Lab, with no dialog."""
+    """The token opens Lab, and no dialog appears."""
     s.page.goto(f"{s.lab.url}/lab")
     s.page.locator("#password_input").wait_for()
     s.did("without the token: a log-in page")
@@ -52,7 +52,7 @@ def opened(s):
 
 
 def starts(s):
-    """The launcher points to the first notebook."""
+    """The launcher's first card opens the first notebook."""
     s.page.locator(".jp-LauncherCard", has_text="Start here").click()
     s.page.locator("#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current", has_text="00-start-here.ipynb").wait_for()
     s.page.locator(".jp-StatusBar-Item", has_text="Go (hypermodels) | Idle").first.wait_for(timeout=60000)
@@ -61,13 +61,13 @@ def starts(s):
 
 
 def quiet(s):
-    """No dialog and no notification."""
+    """Check that Lab shows no dialog and no notification."""
     told = s.page.locator(".jp-Dialog, .Toastify__toast, .jp-toast").all_inner_texts()
-    assert not told, f"Lab says {told}"
+    assert not told, f"Lab shows {told}, want no dialog and no notification"
 
 
 def notebook_runs(s, name):
-    """Run All, with pictures that are painted before, when the notebook is not trusted, and after."""
+    """Pictures are painted in the notebook as committed, which is not trusted, and after Run All."""
     book = Notebook.open(s.page, s.lab.notebooks, name)
     s.page.locator(".jp-StatusBar-Item", has_text="Go (hypermodels) | Idle").first.wait_for()
     s.did(f"{name} is open")
@@ -127,34 +127,34 @@ def inspects(s, book):
 
 
 def underlines(s, book):
-    """What is wrong shows before the cell runs; what the kernel mends does not."""
+    """A mistake is underlined before the cell runs; what the kernel corrects by itself is not."""
     book.type('%%\nvar n int = "a"\nfmt.Println(n)')
     wrong = book.cells.last.locator(".cm-lintRange-error")
     expect(wrong).to_have_text(['"a"'], timeout=60000)
-    s.did("a fault is underlined while one types")
+    s.did("a mistake is underlined while the user types")
     book.type('%%\nvar m int = "b"\nfmt.Println(m)')
     expect(book.cells.last.locator(".cm-lintRange-error")).to_have_text(['"b"'], timeout=60000)
     s.did("also in a cell that is added later")
 
 
 def reloads(s):
-    """After a reload of the page cells run, and faults are underlined."""
+    """After a reload of the page cells run, and mistakes are underlined."""
     book = Notebook.new(s.page, s.lab.notebooks)
     assert book.run('x := 3\nx + 4').strip() == "7"
     s.did("a cell of statements alone shows its last expression")
     s.page.keyboard.press("Control+s")
-    accept(s)  # Its name stays.
+    accept(s)  # Keep the notebook's name.
     s.page.reload()
     expect(book.cells.first.locator(".jp-OutputArea-output")).to_have_text("7")
     book.idle(60)
     book.type('%%\nvar n int = "a"\nfmt.Println(n)')
     expect(book.cells.last.locator(".cm-lintRange-error")).to_have_text(['"a"'], timeout=60000)
     assert book.run("x := 4\nx + 4").strip() == "8"
-    s.did("after a reload a fault is underlined, and a cell runs")
+    s.did("after a reload a mistake is underlined, and a cell runs")
 
 
 def shows_progress(s, book):
-    """An output that a running cell changes in place."""
+    """A running cell changes its output in place."""
     cell = book.begin(
         '%%\nid := gonbui.UniqueID()\nfor i := range 8 {\n\tgonbui.UpdateHTML(id, fmt.Sprintf("step %d of 8", i+1))\n'
         "\ttime.Sleep(400 * time.Millisecond)\n}")  # fmt: skip
@@ -182,7 +182,7 @@ def interrupts(s, book):
 
 
 def fails(s, book):
-    """An error names the cell and the line, and links to it: also where another cell declares what fails."""
+    """An error names the cell and the line, and links to the line, also if the failing function is in another cell."""
     out = book.run("func half(x int) int {\n\treturn x / (x - x)\n}\n\n%%\nfmt.Println(half(1))")
     at, number = book.cells.count() - 1, book.number()
     cell = book.cells.nth(at)
@@ -198,7 +198,7 @@ def fails(s, book):
     book.run("%%\nlog.SetFlags(log.Lshortfile)\nfor i := range 5 {\n\tlog.Print(i)\n\ttime.Sleep(time.Second / 10)\n}")
     links = book.cells.last.get_by_role("link", name=f"cell [{book.number()}], line 4", exact=True)
     expect(links).to_have_count(5)
-    # The cell runs as another number: the link has no end, and says so.
+    # The cell gets another number when it runs again: the link has no target, and a notification says so.
     cell.locator(".cm-content").press("Shift+Enter")
     expect(cell.locator(".jp-InputPrompt")).not_to_have_text(f"[{number}]:")
     link.click()
@@ -209,7 +209,7 @@ HYPER = "%hyper run gaussian --agent linear --runs 50 --periods 100000 --workers
 
 
 def commands(s, book):
-    """%hyper: progress and a figure in place, until an interrupt, which saves."""
+    """%hyper shows progress and a figure in place. An interrupt saves the results."""
     cell = book.begin(HYPER)
     output, seen = cell.locator(".jp-OutputArea-output"), set()
     expect(output.first).to_contain_text("run-periods, ", timeout=120000)
@@ -224,22 +224,22 @@ def commands(s, book):
     assert "hyper resume" in out, out
     out = book.run('%%\nh, rows := notebook.Results("interrupted")\nfmt.Println(h.Spec.Runs, len(rows) > 0)')
     assert out.strip() == "50 true", out
-    s.did("its results are there for the next cell")
+    s.did("the next cell reads its results")
 
 
 KEEP = '%%\nx := must.M1(notebook.Keep("browser", func() (int, error) {\n\tfmt.Println("computed")\n\treturn 42, nil\n}))\nfmt.Println(x)'
 
 
 def keeps(s, book):
-    """A value outlives its cell, over three cells and a restart."""
+    """A kept value is computed once for three cells and a restart."""
     for want in "computed\n42", "42", "42":
         out = book.run(KEEP).strip()
         assert out == want, out
-    s.did("Keep: computed once in three cells")
+    s.did("Keep computes a value once for three cells")
     restart(s, book)
     out = book.run(KEEP).strip()
     assert out == "42", out
-    s.did("Keep: and not again after a restart")
+    s.did("Keep does not compute the value again after a restart")
 
 
 EXPLORE = """%%
@@ -248,7 +248,7 @@ notebook.Explore(spec, "index-dim", "period")"""
 
 
 def explores(s, book):
-    """Sliders over settings, which are there after their cell has ended."""
+    """Sliders for settings work after their cell has ended."""
     cell = book.begin(EXPLORE)
     book.end(cell)
     image = cell.locator(".widget-html-content img")
@@ -299,7 +299,7 @@ def reopens(s, book):
     s.page.locator("#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current:not(.jp-mod-dirty)").wait_for()
     shut_down(s, book.path.name)
     again = Notebook.open(s.page, s.lab.notebooks, book.path.name)
-    again.panel.get_by_text("This is a picture: run the cell for its controls.").last.wait_for()
+    again.panel.get_by_text("This is a picture. Run the cell to use its controls.").last.wait_for()
     s.did("opened again, Explore has its picture")
 
 
@@ -332,7 +332,7 @@ def comes_back(s):
     book = reopen(s, book, 15)
     book.idle(20)
     assert book.end(book.cells.nth(number)).split()[-1] == "14"
-    both = book.end(book.cells.last)  # two streams have no order
+    both = book.end(book.cells.last)  # The order of the two streams is not fixed.
     assert sorted(both.split()) == ["1", "after", "and", "this"], both
     assert book.number() > 0
     s.did("opened again, cells that have ended have their output")
@@ -340,25 +340,25 @@ def comes_back(s):
 
 
 def reopen(s, book, seconds):
-    """Close the notebook's tab, not its kernel, wait, and open it again."""
+    """Close the notebook's tab without ending its kernel, wait, and open the notebook again."""
     s.page.keyboard.press("Control+s")
-    accept(s)  # A new notebook's name stays.
+    accept(s)  # Keep the new notebook's name.
     menu(s.page, "File", "Close Tab")
-    accept(s)  # What the cell has put out since is saved.
+    accept(s)  # Save the later output of the cell.
     s.page.locator("#jp-main-dock-panel .lm-TabBar-tab", has_text=book.path.name).wait_for(state="detached")
     s.page.wait_for_timeout(1000 * seconds)
     return Notebook.open(s.page, s.lab.notebooks, book.path.name)
 
 
 def shut_down(s, name):
-    """Close a notebook, and end its kernel."""
+    """Close a notebook and end its kernel."""
     menu(s.page, "File", "Close and Shut Down Notebook")
     s.page.locator(".jp-Dialog .jp-mod-accept").click()
     s.page.locator("#jp-main-dock-panel .lm-TabBar-tab", has_text=name).wait_for(state="detached")
 
 
 def accept(s):
-    """Accept a dialog, if there is one."""
+    """Accept the dialog, if one is open."""
     s.page.wait_for_timeout(500)
     if (button := s.page.locator(".jp-Dialog .jp-mod-accept:not(.jp-mod-warn)")).count():
         button.click()
@@ -377,7 +377,7 @@ def restarts(s, book):
     book.run("func kept() string { return \"kept\" }\n\n%%\nfmt.Println(kept())")
     restart(s, book)
     out = book.run("%%\nfmt.Println(kept())")
-    s.did("restarted: what was declared is gone")
+    s.did("after a restart the declarations are gone")
     assert "kept" in out and "undefined" in out, out
     out = book.run('%%\nfmt.Println("new", "kernel")')
     assert out.strip() == "new kernel", out
@@ -395,7 +395,7 @@ def main(browser, *notebooks):
 
 
 def visit(window, options, steps):
-    """Start Lab, take the steps, and stop it."""
+    """Start Lab, take the steps, and stop Lab."""
     with tempfile.TemporaryDirectory(prefix="hl-") as tmp:
         with Lab(Path(tmp), **options) as lab:
             page = window.new_page(viewport={"width": 1400, "height": 1000}, ignore_https_errors=True)
@@ -413,12 +413,12 @@ def visit(window, options, steps):
 
 
 def hub(s):
-    """As behind JupyterHub: below a path, over HTTPS."""
+    """Test Lab as behind JupyterHub: below a path, over HTTPS."""
     opened(s)
     book = Notebook.new(s.page, s.lab.notebooks)
     book.idle(60)
     explores(s, book)
-    assert not s.strangers, f"the page asked {s.strangers}"
+    assert not s.strangers, f"the page contacted other hosts: {s.strangers}"
 
 
 def go(s, notebooks):
@@ -436,7 +436,7 @@ def go(s, notebooks):
     comes_back(s)
     reloads(s)
     quiet(s)
-    assert not s.strangers, f"the page asked {s.strangers}"
+    assert not s.strangers, f"the page contacted other hosts: {s.strangers}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A notebook in JupyterLab, driven as by hand: with the mouse and the keyboard."""
+"""Drives a notebook in JupyterLab as a user does, with the mouse and the keyboard."""
 
 import base64
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-# Counts the colours of a picture, and the share of its commonest one.
+# Returns the number of colours of a picture, and the share of its most common colour.
 COLOURS = """async data => {
   const image = new Image(); image.src = data; await image.decode();
   const canvas = new OffscreenCanvas(image.width, image.height), context = canvas.getContext('2d');
@@ -20,7 +20,7 @@ COLOURS = """async data => {
 
 
 class Notebook:
-    """The notebook in front."""
+    """The notebook in the front tab."""
 
     def __init__(self, page, folder):
         self.page, self.folder, self.began = page, folder, time.time()
@@ -37,7 +37,7 @@ class Notebook:
 
     @classmethod
     def new(cls, page, folder):
-        """A new notebook by the launcher."""
+        """Make a new notebook with the launcher."""
         menu(page, "File", "New Launcher")
         page.locator('.jp-LauncherCard[data-category="Notebook"]:visible', has_text="Go (hypermodels)").first.click()
         page.locator("#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current", has_text="Untitled").wait_for()
@@ -45,11 +45,11 @@ class Notebook:
         return cls(page, folder)
 
     def idle(self, seconds):
-        """Wait until the kernel has nothing to do."""
+        """Wait until the kernel is idle."""
         self.panel.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').wait_for(timeout=1000 * seconds)
 
     def code(self):
-        """The code cells in the file."""
+        """Return the code cells in the file that are not empty."""
         return [c for c in json.loads(self.path.read_text())["cells"] if c["cell_type"] == "code" and "".join(c["source"]).strip()]
 
     def save(self):
@@ -61,14 +61,14 @@ class Notebook:
             self.page.wait_for_timeout(50)
 
     def whole(self):
-        """Whether the file is written to its end: the server writes in place."""
+        """Return whether the file is complete. The server writes the file in place."""
         try:
             return bool(json.loads(self.path.read_text()))
         except json.JSONDecodeError:
             return False
 
     def run_all(self, seconds):
-        """Run All, without an error and without a word on standard error; then save."""
+        """Choose Run All, save, and check that no cell has an error or text on standard error."""
         menu(self.page, "Run", "Run All Cells")
         last = self.panel.locator(".jp-CodeCell .jp-InputArea-prompt").last
         expect(last).to_have_text(re.compile(r"\[\*\]"))
@@ -80,7 +80,7 @@ class Notebook:
             assert cell["execution_count"] and not faults, f"Run All: {''.join(cell['source'])}\n{faults}"
 
     def pictures(self):
-        """Check that every picture in the file's outputs is painted, by the pixels on the screen; returns their number."""
+        """Check by pixels on the screen that every picture of the file's outputs is painted; return their number."""
         wanted = sum(pictures_in(o.get("data", {})) for c in self.code() for o in c["outputs"])
         images = self.panel.locator(".jp-OutputArea-output img")
         expect(images).to_have_count(wanted, timeout=30000)
@@ -92,7 +92,7 @@ class Notebook:
         return wanted
 
     def type(self, text):
-        """Type into a new cell at the end; returns the cell."""
+        """Type a text into a new cell at the end, and return the cell."""
         if self.cells.last.locator(".cm-content").inner_text().strip():
             self.cells.last.locator(".jp-InputPrompt").click()
             self.page.keyboard.press("b")
@@ -102,21 +102,21 @@ class Notebook:
         for i, line in enumerate(lines):
             if i:
                 self.page.keyboard.press("Enter")
-                self.page.keyboard.press("Shift+Home")  # Over the indentation that the editor makes.
+                self.page.keyboard.press("Shift+Home")  # Replace the editor's indentation.
             self.page.keyboard.insert_text(line)
         return last
 
     def run(self, text, seconds=60):
-        """Run a new cell to its end; returns what it shows."""
+        """Run a new cell to its end, and return the text of its outputs."""
         cell = self.begin(text)
         return self.end(cell, seconds)
 
     def number(self):
-        """The number of the last cell that ran."""
+        """Return the execution number of the last cell."""
         return int(self.cells.last.locator(".jp-InputPrompt").inner_text().strip("[]: "))
 
     def begin(self, text):
-        """Run a new cell. JupyterLab may lose a key while it still sets a new notebook up: as a user would, try again."""
+        """Start a new cell. JupyterLab may lose a key while it prepares a new notebook, so several tries are made."""
         cell = self.type(text)
         expect(cell.locator(".cm-content")).to_contain_text(text.split("\n")[-1].strip())
         for attempt in range(4):
@@ -138,11 +138,11 @@ class Notebook:
 
 
 def pictures_in(data):
-    """How many pictures an output shows: a page takes HTML where there is some."""
+    """Return the number of pictures of an output. A page shows the HTML of an output if the output has HTML."""
     return "".join(data["text/html"]).count("<img ") if "text/html" in data else int("image/png" in data)
 
 
 def menu(page, name, entry):
-    """Choose from the menu bar."""
+    """Choose an entry of a menu in the menu bar."""
     page.locator(".lm-MenuBar-itemLabel").get_by_text(name, exact=True).click()
     page.locator(".lm-Menu-itemLabel", has_text=entry).first.click()

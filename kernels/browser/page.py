@@ -1,4 +1,4 @@
-"""The page of `hyper serve` in a browser: page.py BROWSER URL TOKEN."""
+"""Tests the page of `hyper serve` in a browser: page.py BROWSER URL TOKEN."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ with sync_playwright() as p:
     page.on("pageerror", lambda e: errors.append(str(e)))
     page.goto(url)
     expect(page.get_by_role("alert")).to_contain_text("the token is missing or wrong")
-    page.wait_for_timeout(2500)  # What is typed stays where it is while the page asks again.
+    page.wait_for_timeout(2500)  # The typed text stays while the page updates.
     page.get_by_label("Token").click()
     page.keyboard.type(token[:3])
     page.wait_for_timeout(2500)
@@ -37,7 +37,7 @@ with sync_playwright() as p:
     expect(page.get_by_role("alert")).to_have_text("")
     expect(page.get_by_label("Token")).to_be_hidden()
     expect(page.locator("#what")).to_have_text(
-        "bayesian-linear chooses among 2 arms, in a context of 2 features and 16 buckets for others."
+        "The learner bayesian-linear chooses among 2 arms. The context has 2 features and 16 buckets for other features."
     )
     rows = page.locator("#arms tbody tr")
     expect(rows).to_have_count(2)
@@ -48,8 +48,8 @@ with sync_playwright() as p:
         assert "[" in cells[4] or cells[2] == "0", cells
         decisions += int(cells[2])
     assert decisions == 40, decisions
-    expect(page.locator("#exploring")).to_contain_text("Of the last 40 decisions it took another action than")
-    page.wait_for_timeout(7500)  # The step in which the rewards came is over.
+    expect(page.locator("#exploring")).to_contain_text("of the last 40 decisions the agent did not take the action")
+    page.wait_for_timeout(7500)  # Until the step with the rewards is complete.
     for chart in "rate", "reward", "latency":
         texts = page.locator(f"#{chart} svg text").all_text_contents()
         assert texts[3:] == ["10 min ago", "5 min", "now"] and float(texts[2]) > 0, f"axes of {chart}: {texts}"
@@ -64,6 +64,6 @@ with sync_playwright() as p:
     page.set_viewport_size({"width": 390, "height": 800})
     shot(page, "3-phone")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390, "the page is wider than a phone"
-    assert not strangers, f"the page asks others: {strangers}"
+    assert not strangers, f"the page contacts other hosts: {strangers}"
     assert not errors, errors
     print("the page shows the agent")

@@ -47,7 +47,7 @@ func ask[Out any](t *testing.T, url, token string, in any) (out Out) {
 	defer w.Body.Close()
 	must.M(json.NewDecoder(w.Body).Decode(&out))
 	if w.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s", url, w.Status)
+		t.Fatalf("%s: got status %s, want 200", url, w.Status)
 	}
 	return out
 }

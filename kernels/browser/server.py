@@ -1,4 +1,4 @@
-"""JupyterLab by the README's command, as a new user meets it: a profile of its own, and copies of the notebooks."""
+"""Starts JupyterLab by the README's command, as for a new user: with a new profile and copies of the notebooks."""
 
 import os
 import re
@@ -25,10 +25,10 @@ def free_port():
 
 
 class Lab:
-    """The server, with all its files below one temporary folder."""
+    """A JupyterLab server whose files are all in one temporary folder."""
 
     def __init__(self, tmp, base="", certificate=()):
-        """Below a base path, and over HTTPS by the files of a certificate and its key."""
+        """Serve below a base path, and over HTTPS if there are files of a certificate and its key."""
         self.base, self.scheme, self.options = base, "https" if certificate else "http", []
         if base:
             self.options.append(f"--ServerApp.base_url={base}/")
@@ -39,7 +39,7 @@ class Lab:
         for folder in (self.notebooks, self.tmp, home):
             folder.mkdir()
         for installed in Path(os.environ["HYPERMODELS_HOME"]).iterdir():
-            if installed.name != "jupyter":  # Jupyter's settings, and what it remembers of its user.
+            if installed.name != "jupyter":  # That folder has Jupyter's settings and its memory of the user.
                 (home / installed.name).symlink_to(installed)
         for notebook in (CHECKOUT / "notebooks").glob("*.ipynb"):
             shutil.copy(notebook, self.notebooks)
@@ -55,11 +55,11 @@ class Lab:
             ["go", "run", "./kernels", "lab", "--", "--no-browser", f"--port={self.port}", f"--ServerApp.root_dir={self.notebooks}", *self.options],
             cwd=CHECKOUT, env=self.env, stdout=self.log.open("wb"), stderr=subprocess.STDOUT, start_new_session=True)  # fmt: skip
         while not (url := re.search(rf"{self.url}/lab\?token=(\w+)", self.log.read_text())):
-            assert self.server.poll() is None and time.time() < began + 120, f"no server:\n{self.log.read_text()}"
+            assert self.server.poll() is None and time.time() < began + 120, f"no address:\n{self.log.read_text()}"
             time.sleep(0.05)
         self.token = url[1]
-        while not self.answers():  # It may print its address before it listens there.
-            assert self.server.poll() is None and time.time() < began + 120, f"no answer:\n{self.log.read_text()}"
+        while not self.answers():  # The server may print its address before it listens.
+            assert self.server.poll() is None and time.time() < began + 120, f"no answer from the server:\n{self.log.read_text()}"
             time.sleep(0.05)
         self.started = time.time() - began
         return self
@@ -84,7 +84,7 @@ class Lab:
             return False
 
     def status(self, path, token="", **headers):
-        """GET a path; the answer's status and where it redirects."""
+        """GET a path; return the answer's status and the address of a redirection."""
 
         class Stay(urllib.request.HTTPRedirectHandler):
             def redirect_request(self, *_):
@@ -94,14 +94,14 @@ class Lab:
         if token:
             request.add_header("Authorization", f"token {token}")
         try:
-            trusting = urllib.request.HTTPSHandler(context=ssl._create_unverified_context())  # Of a certificate of our own.
+            trusting = urllib.request.HTTPSHandler(context=ssl._create_unverified_context())  # The test's own certificate.
             with urllib.request.build_opener(urllib.request.ProxyHandler({}), trusting, Stay).open(request, timeout=30) as answer:
                 return answer.status, ""
         except urllib.error.HTTPError as err:
             return err.code, err.headers.get("Location", "")
 
     def processes(self):
-        """The processes that the server's command has started, as (pid, arguments)."""
+        """Return the processes that the server's command has started, as (pid, arguments)."""
         found = []
         for entry in Path("/proc").glob("[0-9]*"):
             try:
@@ -112,7 +112,7 @@ class Lab:
         return found
 
     def listening(self):
-        """The addresses, in hexadecimal, and ports on which these processes listen."""
+        """Return the addresses, in hexadecimal, and the ports on which these processes listen."""
         ours = set()
         for pid, _ in self.processes():
             for fd in Path(f"/proc/{pid}/fd").glob("*"):
@@ -130,7 +130,7 @@ class Lab:
         return sockets
 
     def check_closed(self):
-        """Nothing is to be had without the token, and nothing listens beyond this machine."""
+        """Check that the server refuses requests without the token, and that nothing listens beyond this machine."""
         code, where = self.status("/lab")
         assert code == 302 and "/login" in where, f"/lab without a token: {code} {where}"
         for path in "/api/contents", "/api/kernels", "/files/01-hypermodels.ipynb":
@@ -144,15 +144,15 @@ class Lab:
         self.check_alone()
 
     def check_alone(self):
-        """The server alone listens, on loopback: the kernels' sockets lie in a folder of the user's own."""
+        """Check that only the server listens, on loopback. The kernels' sockets lie in a folder of the user."""
         found = self.listening()
-        assert {port for _, port in found} == {self.port}, f"listening: {found}"
+        assert {port for _, port in found} == {self.port}, f"listening: {found}, want only port {self.port}"
         beyond = [(address, port) for address, port in found if not LOOPBACK.match(address)]
         assert not beyond, f"listening beyond loopback: {beyond}"
 
     def check_gone(self):
-        """After the server's end nothing runs and no temporary file lies about."""
+        """Check that after the server's end no process runs and no temporary file is left."""
         deadline = time.time() + 30
         while (left := self.processes()) or (files := list(self.tmp.iterdir())):
-            assert time.time() < deadline, f"left: {left or files}"
+            assert time.time() < deadline, f"left after the server's end: {left or files}"
             time.sleep(0.1)

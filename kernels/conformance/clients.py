@@ -1,8 +1,8 @@
-"""What real clients send to a kernel, message by message, and what they do with the answers.
+"""Sends messages to a kernel as real clients do, and checks the answers as the clients use them.
 
-Most of it was read in the sources of VS Code's Jupyter extension (github.com/microsoft/vscode-jupyter, 2026.6), of
-jupyter_console (github.com/jupyter/jupyter_console, 6.6.3), and of what both stand on: JupyterLab's package
-@jupyterlab/services 7.6 and ipywidgets (github.com/jupyter-widgets/ipywidgets). A comment names the file.
+Most messages were read in the sources of VS Code's Jupyter extension (github.com/microsoft/vscode-jupyter, 2026.6) and
+of jupyter_console (github.com/jupyter/jupyter_console, 6.6.3), and of the packages that both use: JupyterLab's
+@jupyterlab/services 7.6 and ipywidgets (github.com/jupyter-widgets/ipywidgets). Comments name the files.
 
 HYPERMODELS_TEST_KERNEL names another kernel to test, as in suite.py.
 """
@@ -23,16 +23,16 @@ from jupyter_client.manager import KernelManager, start_new_kernel
 from nbformat.v4 import new_code_cell, new_notebook
 
 KERNEL = os.environ.get("HYPERMODELS_TEST_KERNEL", "go-hypermodels")
-LIMIT = 60  # seconds for what has no limit of its own in a client
+LIMIT = 60  # seconds for an answer for which a client has no limit of its own
 INTERRUPT_LIMIT = 10  # jupyter.interruptTimeout of the extension
 INTELLISENSE_LIMIT = 2  # IntellisenseTimeout in src/platform/common/constants.ts of the extension
-CONSOLE_LIMIT = 1  # of history and of kernel_is_complete_timeout in jupyter_console/zmqhistory.py and ptshell.py
+CONSOLE_LIMIT = 1  # limit for history and kernel_is_complete_timeout in jupyter_console/zmqhistory.py and ptshell.py
 
 SLEEP = '%%\nfmt.Println("begun")\ntime.Sleep(time.Hour)'
 ASK = '%%\ngonbui.RequestInput("name", false)\nvar s string\nfmt.Scanln(&s)\nfmt.Println("got", s)'
 
-# What @jupyterlab/services wants in a header and in what a kernel publishes: lib/kernel/validate.js there, and
-# src/kernels/raw/session/rawSocket.node.ts in the extension, which fills in what is missing.
+# Fields that @jupyterlab/services requires in a header and in published messages: lib/kernel/validate.js there, and
+# src/kernels/raw/session/rawSocket.node.ts in the extension, which fills in missing fields.
 HEADER = ("username", "version", "session", "msg_id", "msg_type")
 PUBLISHED = {
     "stream": {"name": str, "text": str},
@@ -51,7 +51,7 @@ PUBLISHED = {
 
 
 class Exchange:
-    """A request, and all that belongs to it by the header of its parent."""
+    """A request, and all messages whose parent header names it."""
 
     def __init__(self, channel, header):
         self.channel, self.header = channel, header
@@ -59,12 +59,12 @@ class Exchange:
 
     @property
     def done(self):
-        """A reply and the state idle, in any order: `done` of lib/kernel/future.js in @jupyterlab/services."""
+        """Whether a reply and the state idle have come, in any order (lib/kernel/future.js in @jupyterlab/services)."""
         return bool(self.replies) and self.idle
 
     @property
     def idle(self):
-        """What is done of a message that has no reply, one of a comm."""
+        """Whether the state idle has come. A message of a comm has no reply, so it is done then."""
         return "idle" in self.states
 
     @property
@@ -79,7 +79,7 @@ class Exchange:
 
 
 class Peer:
-    """A client of the kernel with a session and connections of its own, which reads all channels."""
+    """A client of the kernel with its own session and connections. It reads all channels."""
 
     def __init__(self, connection_file, version="5.2"):
         self.kc = BlockingKernelClient(connection_file=connection_file)
@@ -101,7 +101,7 @@ class Peer:
         return exchange
 
     def take(self):
-        """Take what has come; tell whether something has."""
+        """Read all messages that have come; return whether there was one."""
         came = False
         for name in ("iopub", "stdin", "control", "shell"):
             channel = getattr(self.kc, f"{name}_channel")
@@ -146,7 +146,7 @@ class Peer:
                 self.faults.append(f"{kind} has no status: {content}")
 
     def until(self, test, limit=LIMIT):
-        """Read until test() holds; tell whether it does within the limit, in seconds."""
+        """Read messages until test() holds; return whether it holds within the limit, in seconds."""
         deadline = time.monotonic() + limit
         while not test():
             if not self.take():
@@ -156,12 +156,12 @@ class Peer:
         return True
 
     def rest(self, seconds=0.3):
-        """Take what comes late, or too often."""
+        """Read messages that come late, or too often, for some seconds."""
         self.until(lambda: False, seconds)
 
 
 class Clients(unittest.TestCase):
-    """One kernel for all tests but those that end theirs."""
+    """Tests with one kernel, except tests that end their kernel and start their own."""
 
     @classmethod
     def setUpClass(cls):
@@ -177,7 +177,7 @@ class Clients(unittest.TestCase):
 
     @classmethod
     def join(cls):
-        """A client that hears all of the kernel."""
+        """Return a client that receives all messages of the kernel."""
         peer = Peer(cls.km.connection_file)
         cls.peers.append(peer)
         cls.await_kernel(peer)
@@ -185,7 +185,7 @@ class Clients(unittest.TestCase):
 
     @staticmethod
     def await_kernel(peer):
-        """Ask until an answer and its states have come, as the extension does; return the requests."""
+        """Send requests until an answer and its states have come, as the extension does; return the requests."""
         asked, deadline = [], time.monotonic() + LIMIT
         while time.monotonic() < deadline:
             # postStartKernel in src/kernels/raw/session/rawKernelConnection.node.ts asks by both channels, every 500 ms.
@@ -198,7 +198,7 @@ class Clients(unittest.TestCase):
         self.peer = self.join()
 
     def tearDown(self):
-        # A cell that a failed test leaves running would hold up all tests after it.
+        # If a failed test leaves a cell running, the cell would delay all later tests.
         for cell in [e for e in self.peer.exchanges.values() if e.header["msg_type"] == "execute_request" and not e.done]:
             self.peer.send("interrupt_request", {}, "control")
             self.peer.until(lambda: cell.done, 10)
@@ -212,7 +212,7 @@ class Clients(unittest.TestCase):
 
     @contextmanager
     def own_kernel(self):
-        """A kernel that the test may end, and a client that was there before it answered."""
+        """A kernel that the test may end, and a client that was connected before the kernel answered."""
         km = KernelManager(kernel_name=KERNEL)
         km.start_kernel()
         peer = Peer(km.connection_file)
@@ -223,13 +223,13 @@ class Clients(unittest.TestCase):
             km.shutdown_kernel()
 
     def done(self, exchange, limit=LIMIT, peer=None):
-        """Wait for a request's end; it has one reply, and begins busy and ends idle."""
+        """Wait for a request's end; check for one reply, and the states busy and then idle; return the reply."""
         peer = peer or self.peer
         what = exchange.header["msg_type"]
         self.assertTrue(peer.until(lambda: exchange.replies, limit), f"{what}: no reply within {limit} s")
-        self.assertTrue(peer.until(lambda: exchange.done, 2), f"{what} by {exchange.channel}: never idle, {exchange.states}")
+        self.assertTrue(peer.until(lambda: exchange.done, 2), f"{what} by {exchange.channel}: states {exchange.states}, want idle")
         peer.rest(0.02)
-        # The kernel says "busy" again after a question that it has answered beside the cell.
+        # The kernel says "busy" again after it has answered a question while the cell runs.
         states = [s for i, s in enumerate(exchange.states) if i == 0 or s != exchange.states[i - 1]]
         self.assertEqual(states, ["busy", "idle"], what)
         self.assertEqual(len(exchange.replies), 1, what)
@@ -243,7 +243,7 @@ class Clients(unittest.TestCase):
 
     @staticmethod
     def vscode_cell(peer, code):
-        """Run of a cell: src/kernels/execution/cellExecution.ts. The metadata are the cell's own and its address."""
+        """Run a cell: src/kernels/execution/cellExecution.ts. The metadata are the cell's metadata and its address."""
         metadata = {"cellId": f"vscode-notebook-cell:/home/user/book.ipynb#W{uuid.uuid4().hex[:6]}sZmlsZQ%3D%3D",
                     "tags": [], "vscode": {"languageId": "go"}}
         return peer.send("execute_request", {"code": code, "silent": False, "stop_on_error": False, "allow_stdin": True,
@@ -251,22 +251,22 @@ class Clients(unittest.TestCase):
 
     @staticmethod
     def vscode_hidden(peer, code, stdin=True):
-        """executeSilently, and without stdin executeSilentlyAndEmitOutput: src/kernels/helpers.ts."""
+        """Run hidden code: executeSilently, or executeSilentlyAndEmitOutput without stdin; src/kernels/helpers.ts."""
         return peer.send("execute_request", {"code": code, "silent": False, "stop_on_error": False, "allow_stdin": stdin,
                                              "store_history": False})
 
     def test_vscode_start(self):
-        """From the start of a kernel to its first cell, and a restart by the server with the client still there."""
+        """A kernel starts, runs its first cell, and is restarted by the server while the client stays connected."""
         with self.own_kernel() as (km, peer):
             asked = self.await_kernel(peer)
-            # A kernel may be asked before it listens; all that has come to it is answered, once.
+            # Requests may come before the kernel listens. Each request that arrives is answered once.
             self.assertTrue(peer.until(lambda: all(e.replies for e in asked)))
             peer.rest()
             self.assertEqual({len(e.replies) for e in asked}, {1})
             info = asked[-1].content
             self.assertEqual((info["status"], info["language_info"]["name"]), ("ok", "go"))
             self.assertFalse(info.get("debugger"))
-            # The user's startup commands (jupyter.runStartupCommands), which are no cells: src/kernels/kernel.ts.
+            # The user's startup commands (jupyter.runStartupCommands) are not cells: src/kernels/kernel.ts.
             hidden = self.vscode_hidden(peer, '%%\nfmt.Println("started")')
             self.assertEqual(self.done(hidden, peer=peer)["status"], "ok")
             self.assertEqual(hidden.text(), "started\n")
@@ -276,15 +276,15 @@ class Clients(unittest.TestCase):
             self.assertEqual((self.done(first, peer=peer)["execution_count"], first.text()), (1, "one\n"))
             tail = {"output": False, "raw": True, "hist_access_type": "tail", "n": 10}
             history = self.done(peer.send("history_request", tail), peer=peer)["history"]
-            self.assertEqual([[n, code] for _, n, code in history], [[1, first.outputs[0][1]["code"]]], "hidden code is in it")
-            # Where a server runs the kernel, its jupyter_client sends shutdown_request by control.
+            self.assertEqual([[n, code] for _, n, code in history], [[1, first.outputs[0][1]["code"]]], "the history has hidden code")
+            # If a server runs the kernel, the server's jupyter_client sends shutdown_request by control.
             km.restart_kernel()
             self.await_kernel(peer)
             again = self.vscode_cell(peer, '%%\nfmt.Println("one")')
             self.assertEqual((self.done(again, peer=peer)["execution_count"], again.text()), (1, "one\n"))
 
     def test_shutdown(self):
-        """shutdown_request as jupyter_client sends it: manager.py and client.py there. All clients hear of it."""
+        """shutdown_request as jupyter_client sends it (manager.py and client.py there) is announced to all clients."""
         for restart in (True, False):
             with self.own_kernel() as (km, peer):
                 other = Peer(km.connection_file)
@@ -310,11 +310,11 @@ class Clients(unittest.TestCase):
         self.assertEqual(cell.outputs[0], ("execute_input", {"code": code, "execution_count": reply["execution_count"]}))
         self.assertEqual((cell.text(), cell.text("stderr")), ("out\n", "err\n"))
         self.assertEqual([c["data"] for k, c in cell.outputs if k == "display_data"], [{"text/markdown": "**a**"}])
-        # An empty one is not sent by the extension, but is by others.
+        # The extension does not send an empty cell, but other clients do.
         self.assertEqual(self.done(self.vscode_cell(self.peer, ""))["status"], "ok")
 
     def test_vscode_error(self):
-        """The extension shows what was published, and takes the name and the message from the reply; the rest runs."""
+        """The extension shows the published error, and takes its name and message from the reply. Later cells run."""
         cells = [self.vscode_cell(self.peer, code) for code in ('%%\npanic("stop")', '%%\nfmt.Print(1)', "%%\nnonsense")]
         replies = [self.done(cell) for cell in cells]
         self.assertEqual([r["status"] for r in replies], ["error", "ok", "error"])
@@ -324,7 +324,7 @@ class Clients(unittest.TestCase):
             self.assertEqual(told, [{k: reply[k] for k in ("ename", "evalue", "traceback")}] if reply["status"] == "error" else [])
 
     def test_vscode_hidden(self):
-        """Hidden code shows its outputs, but has no number and no place in the history."""
+        """Hidden code shows its outputs, but has no execution number and is not in the history."""
         before = self.done(self.vscode_cell(self.peer, "%%"))["execution_count"]
         for code, status in (('%%\nfmt.Println("hidden")', "ok"), ('%%\npanic("hidden")', "error")):
             hidden = self.vscode_hidden(self.peer, code)
@@ -336,14 +336,14 @@ class Clients(unittest.TestCase):
         self.assertEqual(found["history"], [])
 
     def test_no_stdin(self):
-        """Code without stdin that asks for input gets none, and the client is not asked."""
+        """Code that runs without stdin and asks for input gets none, and the client gets no question."""
         hidden = self.vscode_hidden(self.peer, ASK, stdin=False)
         ended = self.peer.until(lambda: hidden.done or hidden.questions, 20)
         asked = len(hidden.questions)
         if not hidden.done:
             self.peer.send("interrupt_request", {}, "control")
             self.peer.until(lambda: hidden.done, 20)
-        self.assertEqual((ended, asked), (True, 0), "asked, or waited for an answer that cannot come")
+        self.assertEqual((ended, asked), (True, 0), "(whether the code ended, number of questions)")
 
     def test_vscode_input(self):
         """The answer to input_request: src/kernels/execution/cellExecutionMessageHandler.ts."""
@@ -357,9 +357,9 @@ class Clients(unittest.TestCase):
         self.assertIn("got gopher", cell.text())
 
     def test_vscode_interrupt(self):
-        """interrupt() in src/kernels/raw/session/rawKernelConnection.node.ts, and kernel.ts with its limit of 10 s.
+        """interrupt() in src/kernels/raw/session/rawKernelConnection.node.ts; kernel.ts has its limit of 10 s.
 
-        The extension takes a request that is not done by then for a sign of a dead kernel, and offers a restart.
+        If a request is not done by then, the extension assumes that the kernel is dead, and offers a restart.
         """
         self.assertEqual(self.ask("interrupt_request", {}, "control", INTERRUPT_LIMIT)["status"], "ok")  # Nothing runs.
         cell = self.vscode_cell(self.peer, SLEEP)
@@ -370,7 +370,7 @@ class Clients(unittest.TestCase):
         self.assertEqual(self.done(self.vscode_cell(self.peer, "%%"))["status"], "ok")
 
     def test_control_while_a_cell_runs(self):
-        """What comes by control does not wait for the cell."""
+        """A request by control does not wait for the cell."""
         cell = self.vscode_cell(self.peer, SLEEP)
         self.assertTrue(self.peer.until(lambda: cell.text() == "begun\n"))
         info = self.peer.send("kernel_info_request", {}, "control")
@@ -381,12 +381,12 @@ class Clients(unittest.TestCase):
         self.assertTrue(answered and ran)
 
     def test_debug_requests(self):
-        """A kernel without a debugger says so, in the form of the Debug Adapter Protocol.
+        """A kernel without a debugger refuses debug requests in the form of the Debug Adapter Protocol.
 
         sendRequestToJupyterSession in src/notebooks/debugger/kernelDebugAdapterBase.ts waits for done, and passes the
         reply on as the adapter's response. `initialize` has the arguments of jupyterDebugService.node.ts. Of the rest,
         the extension sends debugInfo and dumpCell; JupyterLab (packages/debugger/src/service.ts and session.ts) also
-        inspectVariables and richInspectVariables, to a kernel that says it has a debugger.
+        inspectVariables and richInspectVariables, but only to a kernel that says that it has a debugger.
         """
         initialize = {"clientID": "vscode", "clientName": "Visual Studio Code", "adapterID": "python", "pathFormat": "path",
                       "linesStartAt1": True, "columnsStartAt1": True, "supportsVariableType": True,
@@ -407,7 +407,7 @@ class Clients(unittest.TestCase):
     def test_vscode_completion(self):
         """src/standalone/intellisense/kernelCompletionProvider.ts: the whole cell and an offset, every 50 ms at most.
 
-        The extension waits 2 s, and does not take a request back that it waits for no longer.
+        The extension waits 2 s. It does not cancel a request for which it no longer waits.
         """
         self.begin_help()
         code = '%%\ns := "a"\nfmt.Println(strings.ToUp'
@@ -423,11 +423,11 @@ class Clients(unittest.TestCase):
             self.done(asked)
 
     def begin_help(self):
-        """gopls begins with the first question, which takes 2 s or more: a client that waits no longer asks again."""
+        """Start gopls by a first question, which takes 2 s or more. A client that does not wait longer asks again."""
         self.ask("complete_request", {"code": "%%\nfmt.Prin", "cursor_pos": 11})
 
     def typed(self, found):
-        """Where there are types of matches, there is one for each: kernelCompletionProvider.ts and ptshell.py."""
+        """If matches have types, check that each has one, as kernelCompletionProvider.ts and ptshell.py expect."""
         types = found["metadata"].get("_jupyter_types_experimental")
         if types is not None:
             self.assertEqual(len(types), len(found["matches"]))
@@ -436,7 +436,7 @@ class Clients(unittest.TestCase):
                 self.assertIsInstance(match["type"], str)
 
     def test_odd_cursors(self):
-        """The extension counts UTF-16 units, the protocol characters: a cursor may stand after the end, or anywhere."""
+        """The extension counts UTF-16 units, the protocol characters. So a cursor may be anywhere, even after the end."""
         code = '%%\ns := "\N{GRINNING FACE}\N{GRINNING FACE}"; fmt.Prin'
         for kind in ("complete_request", "inspect_request"):
             for at in (len(code) + 2, 10 ** 6, -1, 0):
@@ -445,7 +445,7 @@ class Clients(unittest.TestCase):
         self.assertEqual((self.done(cell)["status"], cell.text("stderr")), ("ok", ""))
 
     def test_help_after_other_letters(self):
-        """Since 5.2 of the protocol a cursor counts characters: not bytes, and not UTF-16 units."""
+        """Since version 5.2 of the protocol a cursor counts characters, not bytes and not UTF-16 units."""
         for letters in ("\N{LATIN SMALL LETTER E WITH ACUTE}", "\N{GREEK SMALL LETTER PI}", "\N{GRINNING FACE}"):
             for code in (f"%%\n// {letters}\nfmt.Prin", f'%%\ns := "{letters}"; fmt.Prin'):
                 with self.subTest(code=code):
@@ -457,9 +457,9 @@ class Clients(unittest.TestCase):
                     self.assertIn("func fmt.Println", str(found["data"]))
 
     def test_vscode_inspection(self):
-        """resolveCompletionItem.ts asks with the beginning of the cell and the item; kernelVariables.ts with a name.
+        """resolveCompletionItem.ts sends the beginning of the cell and the item; kernelVariables.ts sends a name.
 
-        The latter only where the extension has a list of variables, which it has for Python alone.
+        The latter happens only if the extension has a list of variables, which it has for Python only.
         """
         code = "%%\nfmt.Pr"
         for cut, item in ((len(code) - 2, "Println"), (3, "Println"), (0, "fmt")):
@@ -479,10 +479,10 @@ class Clients(unittest.TestCase):
             self.assertTrue(found["data"] or not found["found"])
 
     def test_widgets(self):
-        """What ipywidgets' managers send, in the extension's web view and in JupyterLab, to a kernel that has no widgets.
+        """ipywidgets' managers, in the extension and in JupyterLab, send these messages to a kernel without widgets.
 
         packages/base-manager/src/manager-base.ts first opens a comm for all states. A kernel that does not know the
-        target must close it; without that the manager waits for 4 s. Then it asks for the comms that are open
+        target must close the comm; otherwise the manager waits for 4 s. Then the manager asks for the open comms
         (python/jupyterlab_widgets/src/manager.ts).
         """
         comm = uuid.uuid4().hex
@@ -493,13 +493,13 @@ class Clients(unittest.TestCase):
         self.assertEqual((info["status"], info["comms"]), ("ok", {}))
         every = self.ask("comm_info_request", {})
         with self.subTest("states"):
-            # done of a message without a reply: the widgets send the next one when a message is idle (packages/base/src/
-            # widget.ts, _pending_msgs).
+            # A message without a reply is done when it is idle. Then the widgets send the next message: _pending_msgs
+            # in packages/base/src/widget.ts.
             self.assertTrue(self.peer.until(lambda: opened.idle and states.idle, 4), (opened.states, states.states))
         with self.subTest("closed"):
             closed = [c["comm_id"] for k, c in opened.outputs if k == "comm_close"]
             self.assertEqual((closed, every["comms"]), ([comm], {}))
-        # A comm that nobody has opened, with binary data.
+        # A message with binary data for a comm that nobody has opened.
         unknown = uuid.uuid4().hex
         update = {"method": "update", "state": {"value": 1}, "buffer_paths": [["bytes"]]}
         self.peer.send("comm_msg", {"comm_id": unknown, "data": update}, buffers=[b"\x00\xff"])
@@ -509,16 +509,16 @@ class Clients(unittest.TestCase):
         self.assertEqual(self.done(self.vscode_cell(self.peer, "%%"))["status"], "ok")
 
     def test_several_clients(self):
-        """Each client gets its own replies and questions; all hear the outputs, with the asking client's session."""
+        """Each client gets only its own replies and questions. All get all outputs, with the session of the request."""
         other = self.join()
         self.assertNotEqual(self.peer.session, other.session)
         mine = self.vscode_cell(self.peer, ASK)
-        self.assertTrue(self.peer.until(lambda: mine.states))  # Of two clients' messages either may come first.
+        self.assertTrue(self.peer.until(lambda: mine.states))  # Otherwise the other client's message might come first.
         theirs = self.console_cell(other, '%%\nfmt.Println("other")')
         self.assertTrue(self.peer.until(lambda: mine.questions))
         other.rest(0.2)
         self.assertEqual([m["msg_type"] for channel, m in other.others if channel != "iopub"], [])
-        self.assertEqual(theirs.states, [])  # It waits.
+        self.assertEqual(theirs.states, [])  # The other cell waits.
         self.peer.send("input_reply", {"value": "gopher", "status": "ok"}, "stdin", parent=mine.questions[0])
         self.assertEqual(self.done(mine)["status"], "ok")
         self.assertEqual(self.done(theirs, peer=other)["status"], "ok")
@@ -555,7 +555,7 @@ class Clients(unittest.TestCase):
         self.assertEqual(history[-1][2], "%% // console start")
 
     def test_console_lines(self):
-        """At each Enter check_complete of ptshell.py asks with all lines so far; an answer after 1 s is the last it asks."""
+        """At each Enter, check_complete of ptshell.py sends all lines so far. After an answer that takes 1 s it stops."""
         texts = {"%%": "complete", "%%\nfor i := range 3 {": "incomplete", "%%\nfor i := range 3 {\n\tfmt.Println(i)": "incomplete",
                  "%%\nfor i := range 3 {\n\tfmt.Println(i)\n}": "complete", "func f(": "incomplete", "x := 1": "complete",
                  "func f() {}\nf()": "invalid",
@@ -567,13 +567,13 @@ class Clients(unittest.TestCase):
         cell = self.console_cell(self.peer, "%%\nfor i := range 3 {\n\tfmt.Println(i)\n}")
         self.assertEqual((self.done(cell)["status"], cell.text()), ("ok", "0\n1\n2\n"))
         self.assertEqual(cell.content["payload"], [])
-        # handle_execute_reply takes the count of failed ones, too.
+        # handle_execute_reply also uses the execution count of failed cells.
         for code in ('%%\npanic("no")', "nonsense"):
             failed = self.done(self.console_cell(self.peer, code))
             self.assertEqual((failed["status"], type(failed["execution_count"])), ("error", int))
 
     def test_console_input(self):
-        """handle_input_request of ptshell.py, by input of jupyter_client's client.py: without a parent."""
+        """handle_input_request of ptshell.py uses input of jupyter_client's client.py, which sends no parent."""
         cell = self.console_cell(self.peer, ASK)
         self.assertTrue(self.peer.until(lambda: cell.questions))
         self.peer.send("input_reply", {"value": "gopher"}, "stdin")
@@ -581,10 +581,10 @@ class Clients(unittest.TestCase):
         self.assertIn("got gopher", cell.text())
 
     def test_console_help(self):
-        """complete_request of jupyter_console/completer.py, which waits 5 s and takes matches and metadata for granted.
+        """complete_request of jupyter_console/completer.py, which waits 5 s and requires matches and metadata.
 
-        The console has no key for inspect_request and does not ask for comms; other clients on jupyter_client (Qt
-        console) do, with the same form.
+        The console has no key for inspect_request and does not ask for comms. Other clients that use jupyter_client,
+        such as the Qt console, do both, with messages of the same form.
         """
         self.begin_help()
         for code in ("%%\nfmt.Prin", "%%\nnothingLikeIt.", "x", "%%\n)"):
@@ -601,7 +601,7 @@ class Clients(unittest.TestCase):
 
 
 class Papermill(unittest.TestCase):
-    """papermill -p, by the command that has a translator for Go."""
+    """Tests papermill -p by the command that adds a translator for Go."""
 
     VALUES = {"n": 5, "half": 0.5, "name": 'a "b" \n', "all": [1, 2.5], "on": True, "map": {"a": [1, "x"]}}
 

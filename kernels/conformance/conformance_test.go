@@ -21,7 +21,7 @@ func python(t *testing.T, args ...string) string {
 	cmd.WaitDelay = 20 * time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Errorf("%s: %v", strings.Join(args, " "), err)
+		t.Errorf("%s failed: %v", strings.Join(args, " "), err)
 	}
 	return string(out)
 }

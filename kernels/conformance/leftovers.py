@@ -1,4 +1,7 @@
-"""Start kernels and end them in every way: leftovers.py NUMBER. No process and no file may be left of any."""
+"""Starts kernels, ends them in six ways, and checks that no process and no file is left: leftovers.py NUMBER.
+
+NUMBER is the number of kernels.
+"""
 
 import os
 import signal
@@ -16,12 +19,12 @@ LIMIT = 40  # seconds for everything to be gone
 AT_ONCE = 3
 MARK = "HYPERMODELS_TEST_MARK"
 
-# A cell that has started a process of its own, in a session of its own.
+# This cell starts a process in a new session, and then sleeps.
 CELL = '%%\nmust.M(exec.Command("setsid", "sleep", "1000").Start())\nfmt.Println("begun")\ntime.Sleep(time.Hour)'
 
 
 def processes():
-    """All processes as (pid, parent, arguments)."""
+    """Yield all processes as (pid, parent, arguments)."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -34,7 +37,7 @@ def processes():
 
 
 def descendants(pid):
-    """The processes below one, as (pid, arguments)."""
+    """Return the descendants of a process, as (pid, arguments)."""
     table = list(processes())
     below, found = {pid}, []
     while True:
@@ -46,7 +49,7 @@ def descendants(pid):
 
 
 def marked(mark):
-    """The processes with a mark in their environment."""
+    """Return the processes with a mark in their environment, as (pid, arguments)."""
     found = []
     for pid, _, argv in processes():
         try:
@@ -58,7 +61,7 @@ def marked(mark):
 
 
 def kill(verb):
-    """A way to end a kernel: SIGKILL to one of its processes. The launcher is the one that Jupyter has started."""
+    """Return a function that sends SIGKILL to one process of a kernel. Jupyter has started the launcher."""
 
     def end(km):
         pid = km.provisioner.pid
@@ -87,7 +90,7 @@ WAYS = [kill("launcher"), kill("layer"), kill("guard"), shutdown, shutdown_now, 
 
 
 def live_and_die(way):
-    """Start a kernel, have it work, end it; return what is left."""
+    """Start a kernel, let it work, and end it. Return a text about what is left, or "" if nothing is."""
     mark = uuid.uuid4().hex
     with tempfile.TemporaryDirectory(prefix="hk-") as tmp:
         env = {**os.environ, MARK: mark, "TMPDIR": tmp, "GOTMPDIR": ""}
@@ -105,10 +108,10 @@ def live_and_die(way):
         deadline = time.time() + LIMIT
         while (left := marked(mark)) or (files := os.listdir(tmp)):
             if time.time() > deadline:
-                return f"{way.__name__}: of {began} processes {left}, files {os.listdir(tmp)}"
+                return f"{way.__name__}: of {began} processes these are left: {left}; files {os.listdir(tmp)}"
             time.sleep(0.1)
         km.cleanup_resources()
-    return "" if began > 5 else f"{way.__name__}: only {began} processes were seen: the test sees nothing"
+    return "" if began > 5 else f"{way.__name__}: only {began} processes were found, want more than 5"
 
 
 def main(number):

@@ -1,6 +1,6 @@
-"""jupyter_kernel_test's suite for the Go kernel, and what the kernel promises beyond it.
+"""Runs jupyter_kernel_test's suite with the Go kernel, and tests what the kernel promises beyond the suite.
 
-HYPERMODELS_TEST_KERNEL names another kernel to test, such as one that runs GoNB alone.
+HYPERMODELS_TEST_KERNEL names another kernel to test, for example one that runs GoNB alone.
 """
 
 import os
@@ -18,7 +18,7 @@ from jupyter_client.manager import start_new_kernel
 
 KERNEL = os.environ.get("HYPERMODELS_TEST_KERNEL", "go-hypermodels")
 
-# How a ZeroMQ connection begins: the greeting, and READY of a DEALER or a SUB.
+# A ZeroMQ connection begins with the greeting, and then READY of a DEALER or a SUB.
 HELLO = b"\xff" + bytes(8) + b"\x7f\x03\x01" + b"NULL".ljust(20, b"\x00") + bytes(32)
 READY = b"\x04\x1c\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER"
 READY_SUB = b"\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB"
@@ -35,7 +35,8 @@ gonbui.DisplayPNG(b.Bytes())
 gonbui.Sync()"""
 
 
-# A program that shows twenty pictures and ends while GoNB, its grandparent, is stopped: so GoNB meets both at once.
+# A program that shows twenty pictures and ends while GoNB, its grandparent, is stopped. So GoNB sees the pictures and
+# the end at the same time.
 PICTURES_AND_END = """%%
 noise := image.NewGray(image.Rect(0, 0, 40, 40))
 for i := range noise.Pix {
@@ -43,7 +44,7 @@ for i := range noise.Pix {
 }
 var b bytes.Buffer
 must.M(png.Encode(&b, noise))
-gonbui.Sync() // A GoNB that is stopped opens no pipes.
+gonbui.Sync() // Now the pipes are open: a stopped GoNB opens none.
 stat := strings.Fields(string(must.M1(os.ReadFile(fmt.Sprintf("/proc/%d/stat", os.Getppid())))))
 gonb := stat[3]
 late := exec.Command("sh", "-c", "kill -STOP "+gonb+"; sleep 0.2; kill -CONT "+gonb)
@@ -75,7 +76,7 @@ class Conformance(jupyter_kernel_test.KernelTests):
         {"code": PNG, "mime": "image/png"},
     ]
     completion_samples = [
-        # gopls matches within names.
+        # gopls also matches inside names.
         {"text": "%%\nfmt.Println", "matches": ["Println", "Fprintln", "Sprintln"]},
         {"text": "%%\nstrings.HasPref", "matches": ["HasPrefix"]},
         {"text": "%%\nfmt.Println(hyper.Hyper", "matches": ["Hypermodel"]},
@@ -88,7 +89,7 @@ class Conformance(jupyter_kernel_test.KernelTests):
     code_history_pattern = "*history?one*"
 
     def test_history(self):
-        # The suite takes the cells for its test of history from those for execute_result.
+        # The suite's test of history uses the cells for execute_result.
         self.code_execute_result = [
             {"code": '%%\nfmt.Print("history-one")'},
             {"code": '%%\nfmt.Print("history-two")'},
@@ -96,7 +97,7 @@ class Conformance(jupyter_kernel_test.KernelTests):
         super().test_history()
 
     def test_pager(self):
-        self.skipTest("no meaning in Go: there is no `?name` that would fill a pager; inspection shows the same")
+        self.skipTest("Go has no `?name` that would fill a pager; inspection shows the same")
 
 
 class Welcome(jupyter_kernel_test.IopubWelcomeTests):
@@ -105,7 +106,7 @@ class Welcome(jupyter_kernel_test.IopubWelcomeTests):
 
 
 class Beyond(unittest.TestCase):
-    """What the suite does not ask for. One kernel for all tests: none of them may end it."""
+    """Tests beyond the suite. All tests share one kernel, so no test may end it."""
 
     @classmethod
     def setUpClass(cls):
@@ -158,7 +159,7 @@ class Beyond(unittest.TestCase):
         cell = reply["execution_count"]
         trace = "\n".join(reply["traceback"])
         self.assertIn(f"Cell In[{cell}], line 2\n    return x[2]\n", trace)
-        # The function stays: a later cell fails in the earlier one.
+        # The function stays: a later cell fails in the earlier cell's function.
         later = self.fails("%%\n\nthird(nil)", "panic", reply["evalue"])
         trace = "\n".join(later["traceback"])
         self.assertIn(f"cell [{cell}], line 2", trace)
@@ -185,7 +186,7 @@ class Beyond(unittest.TestCase):
         self.fails("func f() {}\nx := 1", "CompileError", f"cell [{cell}], line 2: expected declaration, found x")
 
     def test_dot_imports(self):
-        """One of an earlier cell is there where it is needed, and not in the way elsewhere, whatever its form."""
+        """A dot import of an earlier cell, in any form, works where a cell needs it and is left out elsewhere."""
         for code in ('import . "strings"', 'import (\n\t"fmt"\n\t. "math"\n\thex "encoding/hex"\n)\n\n%%\nfmt.Println(Floor(1.5))'):
             reply, outputs = self.run_cell(code)
             self.assertEqual(reply["status"], "ok", outputs)
@@ -197,7 +198,7 @@ class Beyond(unittest.TestCase):
         self.fails("%%\n\nfmt.Println(nothingLikeIt)", "CompileError", f"cell [{cell}], line 3: undefined: nothingLikeIt")
 
     def test_kept(self):
-        """A value outlives its cell and its kernel; %kept shows and removes it."""
+        """A kept value outlives its cell and its kernel. %kept shows and removes the value."""
         code = ('%%\nx := must.M1(notebook.Keep("conformance", func() ([]int, error) {\n\tfmt.Println("computed")\n'
                 '\treturn []int{1, 2, MORE}, nil\n}))\nfmt.Println(x)')
 
@@ -220,7 +221,8 @@ class Beyond(unittest.TestCase):
         self.assertEqual(self.run_cell("%kept --remove conformance")[0]["ename"], "CommandError")
 
     def test_hyper(self):
-        """%hyper runs the command: a figure that changes in place, results by name, completion, an interrupt that saves."""
+        """%hyper runs the command: its figure changes in place, later cells read its results by name, its arguments are
+        completed, and an interrupt saves the results."""
         def complete(code):
             request = self.kc.complete(code)
             return self.reply(request)
@@ -230,7 +232,7 @@ class Beyond(unittest.TestCase):
                 reply, outputs = self.run_cell(f"%hyper run gaussian --agent linear --runs 2 --periods 100 --set arms=5 --out {out}/tiny")
                 self.assertEqual(reply["status"], "ok", outputs)
                 shown = [c["data"] for k, c in outputs if k == "display_data"]
-                self.assertEqual([k for k, _ in outputs if k == "stream"], [], "a red box, or lines beside the table")
+                self.assertEqual([k for k, _ in outputs if k == "stream"], [], "streams, want none")
                 self.assertTrue(any("<img " in d.get("text/html", "") for d in shown), shown)
                 self.assertTrue(any("| linear |" in d.get("text/markdown", "") for d in shown), shown)
                 for name in "gaussian", "tiny":
@@ -270,7 +272,7 @@ class Beyond(unittest.TestCase):
                     self.run_cell(f"%kept --remove 'results of {name}'")
 
     def test_comm(self):
-        """A program speaks to the front end by a comm of its own, which is closed when the program has ended."""
+        """A program opens a comm to the front end. The comm is closed when the program has ended."""
         request = self.kc.execute(
             "import \"github.com/hypermodels/hypermodels/hyper/notebook/frontend\"\n%%\nc := must.M1(frontend.Open())\nheard := make(chan string)\n"
             'comm := must.M1(c.Comm("conformance", map[string]any{"a": 1}, nil, func(d json.RawMessage) { heard <- string(d) }, func() {}))\n'
@@ -288,7 +290,7 @@ class Beyond(unittest.TestCase):
                 self.assertEqual(content["target_name"], "conformance")
             if kind == "comm_msg":
                 self.kc.shell_channel.send(self.kc.session.msg("comm_msg", {"comm_id": comm, "data": {"b": 2}}))
-            if kind == "status" and content["execution_state"] == "idle":  # what was printed may come after comm_close
+            if kind == "status" and content["execution_state"] == "idle":  # Printed text may come after comm_close.
                 break
         self.assertEqual(self.reply(request)["status"], "ok")
         self.assertEqual([s for s in seen if s[0] != "stream"], [("comm_open", {"a": 1}), ("comm_msg", [1]), ("comm_close", {})])
@@ -296,7 +298,7 @@ class Beyond(unittest.TestCase):
         self.assertEqual(self.reply(self.kc.comm_info())["comms"], {})
 
     def test_help(self):
-        """Completion knows types and signatures, of what earlier cells declare as well; inspection is Markdown and text."""
+        """Completions have types and signatures, also of earlier cells' declarations. Inspection is Markdown and text."""
         def complete(code):
             request = self.kc.complete(code)
             content = self.reply(request)
@@ -321,8 +323,8 @@ class Beyond(unittest.TestCase):
         self.assertEqual(self.reply(self.kc.complete("%%bash\nfm"))["matches"], [])
 
     def test_help_beside_a_cell(self):
-        """Completion and inspection are answered while a cell runs, and the cell goes on; magics have names."""
-        self.reply(self.kc.complete("%%\nstrings.HasPref"))  # gopls begins.
+        """The kernel answers completion and inspection while a cell runs. It completes the names of magics."""
+        self.reply(self.kc.complete("%%\nstrings.HasPref"))  # This starts gopls.
         cell = self.kc.execute('%%\nfmt.Println("began")\ntime.Sleep(20*time.Second)')
         while self.kc.get_iopub_msg(timeout=60)["msg_type"] != "stream":
             pass
@@ -335,7 +337,8 @@ class Beyond(unittest.TestCase):
         self.assertEqual(self.reply(cell)["ename"], "Interrupt")
 
     def test_explore(self):
-        """A program with sliders stays when its cell has ended, draws anew when one is moved, and ends when its cell is run again."""
+        """A program with sliders continues after its cell has ended, draws again when a slider moves, and ends when its
+        cell runs again."""
         def execute(code):
             content = {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False, "stop_on_error": True}
             message = self.kc.session.msg("execute_request", content, metadata={"cellId": "explored"})
@@ -363,7 +366,7 @@ class Beyond(unittest.TestCase):
         until(request, idle)
         self.assertEqual(self.reply(request)["status"], "ok")
         self.assertEqual(len(shown), 1)
-        self.assertIn("data:image/png", shown[0]["text/html"])  # For a page that has no program.
+        self.assertIn("data:image/png", shown[0]["text/html"])  # A page without the program shows this picture.
         box = models[shown[0]["application/vnd.jupyter.widget-view+json"]["model_id"]]
         children = [name.removeprefix("IPY_MODEL_") for name in box["children"]]
         slider, choice, period, status, image = children
@@ -372,7 +375,7 @@ class Beyond(unittest.TestCase):
         self.assertEqual((models[slider]["description"], models[slider]["value"], models[period]["max"]), ("index-dim", 10, 20))
 
         def move(model, state, wanted="data:image/png"):
-            """Move a control; return the next picture, or what the status says of an error: what has some text."""
+            """Move a control; return the next picture or error status that contains the wanted text."""
             message = self.kc.session.msg("comm_msg", {"comm_id": model, "data": {"method": "update", "state": state, "buffer_paths": []}})
             self.kc.shell_channel.send(message)
             idle, drawn = False, None  # The program may answer before the kernel is idle again.
@@ -401,7 +404,7 @@ class Beyond(unittest.TestCase):
         self.assertEqual(self.reply(again)["status"], "ok")
         deadline = time.time() + 10
         while self.reply(self.kc.comm_info())["comms"]:
-            self.assertLess(time.time(), deadline, "the program that stayed goes on")
+            self.assertLess(time.time(), deadline, "the program with sliders still runs, 10 s after its cell ran again")
             time.sleep(0.05)
 
     def test_exit(self):
@@ -425,7 +428,7 @@ class Beyond(unittest.TestCase):
         self.assertNotIn("\x1e", self.stderr(outputs))
 
     def test_dots(self):
-        """Standard error shows while a program writes it, also without an end of a line."""
+        """Standard error shows while a program writes it, also without an end of line."""
         request = self.kc.execute('%%\nfor range 100 {\n\tfmt.Fprint(os.Stderr, ".")\n\ttime.Sleep(20 * time.Millisecond)\n}')
         times, dots = [], 0
         while dots < 100:
@@ -485,7 +488,7 @@ class Beyond(unittest.TestCase):
         self.assertEqual(self.prints("%%\ntext, err := io.ReadAll(os.Stdin)\nfmt.Println(len(text), err)", allow_stdin=False), "0 <nil>\n")
 
     def printed(self, request, name="stdout"):
-        """What a request has printed by now."""
+        """Return what a request prints on a stream until it ends."""
         text = ""
         while True:
             message = self.kc.get_iopub_msg(timeout=60)
@@ -497,7 +500,7 @@ class Beyond(unittest.TestCase):
                 return text
 
     def prints(self, code, name="stdout", **options):
-        """What a cell that succeeds prints."""
+        """Run a cell that must succeed; return what it prints on a stream."""
         reply, outputs = self.run_cell(code, **options)
         self.assertEqual(reply["status"], "ok", (code, outputs))
         return "".join(c["text"] for k, c in outputs if k == "stream" and c["name"] == name)
@@ -548,9 +551,9 @@ class Beyond(unittest.TestCase):
         self.assertEqual(self.prints("!printf '\\303'; sleep 0.2; printf '\\251'"), "é")
 
     def test_a_page_that_comes_later(self):
-        """The kernel answers a new page while a cell runs, says that it is busy, and has what cells have put out."""
+        """While a cell runs, the kernel answers a new page, says that it is busy, and gives the cells' outputs so far."""
         if KERNEL == "gonb":
-            self.skipTest("it keeps nothing")
+            self.skipTest("GoNB alone does not keep outputs for a new page")
 
         def ask(data):
             comm = uuid4().hex
@@ -599,7 +602,8 @@ class Beyond(unittest.TestCase):
         self.assertEqual(self.prints("func crlf() int { return 1 }\r\n\r\n%%\r\nfmt.Print(crlf())\r\n"), "1")
 
     def test_the_module_of_the_notebook(self):
-        """Packages of a module that knows nothing of this project, internal ones too, and parameters as papermill's."""
+        """Cells import packages of a module that does not require this one, internal ones too, and take parameters as
+        from papermill."""
         with tempfile.TemporaryDirectory() as folder:
             for name, text in {"go.mod": "module example.com/mine\n\ngo 1.26\n", "internal/x/x.go": "package x\n\nconst V = 7\n",
                                "notes/n.txt": ""}.items():
@@ -641,7 +645,7 @@ class Beyond(unittest.TestCase):
             self.assertEqual(self.reply(message["header"]["msg_id"])["status"], "ok", kind)
 
     def test_user_expressions(self):
-        """They get the protocol's form of an error: a cell's values are gone when it has ended."""
+        """Each user expression gets an error in the protocol's form, because values do not outlive their cell."""
         reply, _ = self.run_cell("%%", user_expressions={"x": "1 + 1", "y": ""})
         self.assertEqual(reply["status"], "ok")
         self.assertEqual(set(reply["user_expressions"]), {"x", "y"})
@@ -650,7 +654,7 @@ class Beyond(unittest.TestCase):
             self.assertTrue(answer["evalue"] and answer["traceback"])
 
     def test_silent(self):
-        """A silent request publishes nothing but its state, also where it fails."""
+        """A silent request publishes only its state, also if it fails."""
         noisy = '%%\nfmt.Println("out")\nfmt.Fprintln(os.Stderr, "err")\ngonbui.DisplayMarkdown("**a**")'
         for code, status in ((noisy, "ok"), ('%%\npanic("no")', "error"), ("nonsense", "error")):
             reply, outputs = self.run_cell(code, silent=True)
@@ -658,7 +662,7 @@ class Beyond(unittest.TestCase):
             self.assertEqual(self.run_cell("%%")[0]["status"], "ok")
 
     def test_debug_request(self):
-        """VS Code asks; the answer is that of the Debug Adapter Protocol."""
+        """VS Code sends debug requests. The answer has the form of the Debug Adapter Protocol."""
         self.kc.kernel_info()
         info = self.kc.get_shell_msg(timeout=10)["content"]
         self.assertFalse(info["debugger"])
@@ -670,7 +674,7 @@ class Beyond(unittest.TestCase):
         self.assertEqual((content["request_seq"], content["command"], content["success"]), (3, "initialize", False))
 
     def test_strangers(self):
-        """A message with a wrong signature is not answered, and does no harm."""
+        """A message with a wrong signature gets no answer, and the kernel continues."""
         key = self.kc.session.key
         self.kc.session.key = b"wrong"
         try:
@@ -682,18 +686,18 @@ class Beyond(unittest.TestCase):
         self.assertEqual(self.run_cell("%%")[0]["status"], "ok")
 
     def stranger(self, port, *say):
-        """A connection of somebody without the key, who sends this and then neither reads nor leaves."""
+        """Open a connection without the key, send the parts, and leave the connection open without reading from it."""
         s = socket.create_connection((self.km.ip, port), timeout=5)
         self.addCleanup(s.close)
         try:
             for part in say:
                 s.sendall(part)
         except OSError:
-            pass  # The kernel has left.
+            pass  # The kernel has closed the connection.
         return s
 
     def test_hostile_bytes(self):
-        """A thousand connections of strangers while a cell runs: the user sees nothing of them."""
+        """A thousand connections without the key, while a cell runs, have no effect that the user sees."""
         junk = [(), (HELLO,), (HELLO, b"\x06" + b"\x7f" + b"\xff" * 7), (HELLO, READY), (b"GET / HTTP/1.1\r\n\r\n" * 4,),
                 (HELLO, READY, b"\x02" + b"\x7f" + b"\xff" * 7), (HELLO, READY, b"\x02" + (1 << 20).to_bytes(8, "big") + b"x")]
         ports = [getattr(self.km, name) for name in ("shell_port", "control_port", "stdin_port", "hb_port", "iopub_port")]
@@ -717,7 +721,7 @@ class Beyond(unittest.TestCase):
         self.assertEqual(self.run_cell("%%")[0]["status"], "ok")
 
     def test_stalled_subscriber(self):
-        """A client that stops reading takes nothing from the others."""
+        """A client that stops reading does not delay other clients."""
         for _ in range(3):
             self.stranger(self.km.iopub_port, HELLO, READY_SUB, b"\x00\x01\x01")
         began = time.monotonic()
@@ -728,14 +732,14 @@ class Beyond(unittest.TestCase):
             message = self.kc.get_iopub_msg(timeout=10)
             idle += message["content"].get("execution_state") == "idle"
         self.assertLess(time.monotonic() - began, 10)
-        # More than the system keeps for one that does not read; the kernel keeps 64 MB.
+        # This is more than the system buffers for a client that does not read; the kernel buffers 64 MB.
         cell = '%%\nline := strings.Repeat("x", 1<<20-1) + "\\n"\nfor range 40 {\n\tfmt.Print(line)\n}'
         reply, outputs = self.run_cell(cell)
         self.assertEqual(reply["status"], "ok")
         self.assertEqual(sum(len(c["text"]) for k, c in outputs if k == "stream"), 40 << 20)
 
     def test_pictures_of_programs_that_end(self):
-        """None is lost; HYPERMODELS_PICTURES says how many are tried (1000 for a full test)."""
+        """No picture is lost. HYPERMODELS_PICTURES is the number of pictures (1000 for a full test)."""
         shown = []
         for i in range(PICTURES // 20):
             reply, outputs = self.run_cell(f"{PICTURES_AND_END} // {i}")

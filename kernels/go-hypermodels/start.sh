@@ -1,14 +1,14 @@
-# Starts the kernel of the checkout that this file lies in. `kernels lab` and `kernels run` name themselves in
-# HYPERMODELS_KERNELS; any other Jupyter that finds the kernel (JUPYTER_PATH=<checkout>) compiles the launcher first.
-# `kernels install` tells where Go is: a Jupyter that was not started from a shell may not have it in its PATH.
-# What keeps the kernel from starting is shown in the notebook: Jupyter itself would only say that the kernel died.
+# Starts the kernel of this file's checkout. `kernels lab` and `kernels run` set HYPERMODELS_KERNELS to their own
+# program. Any other Jupyter that finds the kernel (JUPYTER_PATH=<checkout>) compiles the launcher first. `kernels
+# install` sets HYPERMODELS_GO_DIR, because a Jupyter that was not started from a shell may not have Go in its PATH. If
+# the kernel cannot start, the notebook shows why: Jupyter itself would only say that the kernel died.
 set -eu
 [ -z "${HYPERMODELS_GO_DIR:-}" ] || PATH=$PATH:$HYPERMODELS_GO_DIR
 connection=$1
 export HYPERMODELS_NOTEBOOK_DIR="$PWD"
 cd -- "$(dirname -- "$0")/../.."
 
-# explain has the program that setup left in the project's folder tell the user.
+# explain shows a message in the notebook, by the launcher that setup installed in the project's folder, and exits.
 explain() {
 	echo "$1" >&2
 	case $(uname) in
@@ -21,7 +21,7 @@ explain() {
 	exit 1
 }
 
-# roomy tells whether a folder for temporary files takes some.
+# roomy succeeds if files can be written to a folder for temporary files.
 roomy() {
 	probe=$(mktemp -d "$1/hyper-XXXXXX" 2>/dev/null) || return 1
 	room=0
@@ -44,7 +44,7 @@ for TMPDIR in "$wanted" /tmp /var/tmp ""; do
 	[ -z "$TMPDIR" ] || ! roomy "$TMPDIR" || break
 done
 [ -n "$TMPDIR" ] || explain \
-	"none of the folders for temporary files, $wanted, /tmp and /var/tmp, takes a file: missing, full or closed"
+	"no file can be written to the folders for temporary files, $wanted, /tmp and /var/tmp: they are missing, full or closed"
 export TMPDIR
 unset GOTMPDIR
 
@@ -52,12 +52,12 @@ if [ -n "${HYPERMODELS_KERNELS:-}" ]; then
 	exec "$HYPERMODELS_KERNELS" kernel "$connection"
 fi
 
-# What the user has set for other projects has no part in this one.
+# Ignore settings of Go for other projects.
 unset GOOS GOARCH
 command -v go >/dev/null || explain \
-	"no go in PATH, which the kernel and cells are compiled with: install Go from https://go.dev/dl"
+	"no go in PATH, which is needed to compile the kernel and cells: install Go from https://go.dev/dl"
 export GO111MODULE=on GOFLAGS=-mod=readonly GOWORK=off
 GOOS=$(go env GOHOSTOS 2>/dev/null || true) GOARCH=$(go env GOHOSTARCH 2>/dev/null || true)
 export GOOS GOARCH
-said=$(go run -exec true ./kernels 2>&1) || explain "its launcher does not compile in $PWD: $said"
+said=$(go run -exec true ./kernels 2>&1) || explain "the kernel's launcher does not compile in $PWD: $said"
 exec go run ./kernels kernel "$connection"

@@ -16,10 +16,9 @@ import (
 )
 
 // RunBuild replaces the Go command when GoNB compiles the program of a cell, by `go build -o FILE` or `go test -c -o
-// FILE` in the program's folder. The first argument is the kernel's folder of plans; the other arguments are Go's.
-// RunBuild returns the exit status. If the kernel has written a program of its own, RunBuild compiles that instead of
-// GoNB's program, see [builder.cell]. FILE becomes a wrapper around the compiled program. If only the cell has changed,
-// RunBuild runs the compiler and the linker without the Go command, see [plan].
+// FILE` in the program's folder. The first argument is the kernel's folder; the other arguments are Go's. RunBuild
+// returns the exit status. If the kernel has written a program of its own, RunBuild compiles that instead of GoNB's
+// program, see [builder.cell]. FILE becomes a wrapper around the compiled program.
 func RunBuild(argv []string) int {
 	at := slices.Index(argv, "-o")
 	if at < 0 || at+1 >= len(argv) {
@@ -30,8 +29,8 @@ func RunBuild(argv []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	b := builder{program: program, plans: argv[0], args: argv[1:], out: argv[at+1]}
-	if p, err := readProgram(filepath.Dir(b.plans)); err == nil {
+	b := builder{program: program, kernel: argv[0], args: argv[1:], out: argv[at+1]}
+	if p, err := readProgram(b.kernel); err == nil {
 		if err := b.cell(p); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
@@ -56,7 +55,6 @@ func RunBuild(argv []string) int {
 // cell compiles the program that the kernel has written instead of GoNB's. It writes the result to a file for the
 // kernel. GoNB always gets a program to run, so that only the kernel reports errors of compilation.
 func (b builder) cell(p program) error {
-	dir := filepath.Dir(b.plans)
 	if err := b.join(p, os.Getenv("GONB_DIR")); err != nil {
 		return err
 	}
@@ -65,7 +63,7 @@ func (b builder) cell(p program) error {
 		return err
 	}
 	result.Notes = p.notes(result)
-	if err := writeJSON(filepath.Join(dir, builtFile), result); err != nil {
+	if err := writeJSON(filepath.Join(b.kernel, builtFile), result); err != nil {
 		return err
 	}
 	if !result.Runs {
@@ -93,7 +91,7 @@ func writeJSON(file string, v any) error { return os.WriteFile(file, mustJSON(v)
 // builder compiles one cell.
 type builder struct {
 	program string   // the program with the verbs
-	plans   string   // the kernel's folder of plans
+	kernel  string   // the kernel's folder
 	args    []string // the arguments of the Go command
 	out     string   // where GoNB expects the program
 }
@@ -103,11 +101,11 @@ func (b builder) dir() string { return filepath.Dir(b.out) }
 // run compiles the program that GoNB has made, and returns the error output of the Go command.
 func (b builder) run() ([]byte, error) {
 	os.Remove(b.out) // The wrapper of the previous cell.
-	plain := slices.Equal(b.args, []string{"build", "-o", b.out})
-	if plain && b.byPlan() == nil {
-		return nil, nil
-	}
-	return b.goBuild(plain)
+	var said bytes.Buffer
+	cmd := exec.Command(os.Getenv("HYPERMODELS_GO"), b.args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = b.dir(), os.Stdout, &said
+	err := cmd.Run()
+	return said.Bytes(), err
 }
 
 // built is the result of building a program.
@@ -258,46 +256,6 @@ func (p program) judge(c composition, said string) (r ruling) {
 		}
 	}
 	return r
-}
-
-// byPlan compiles without the Go command. After any error the Go command has to compile instead.
-func (b builder) byPlan() error {
-	text, err := os.ReadFile(filepath.Join(b.dir(), "main.go"))
-	if err != nil {
-		return err
-	}
-	p, err := readPlan(b.planFile(text))
-	if err != nil {
-		return err
-	}
-	return p.carryOut(b.dir(), b.out)
-}
-
-// goBuild compiles with the Go command. If possible, it also makes a plan of the command's steps.
-func (b builder) goBuild(plain bool) ([]byte, error) {
-	args := b.args
-	var make *planning
-	if text, err := os.ReadFile(filepath.Join(b.dir(), "main.go")); plain && err == nil {
-		make = b.beginPlan(text)
-	}
-	if make != nil {
-		args = append([]string{"build", "-toolexec=" + make.toolexec(b.program)}, b.args[1:]...)
-	}
-	var said bytes.Buffer
-	cmd := goCommand(b.dir(), args...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, &said
-	err := cmd.Run()
-	if make != nil {
-		make.end(err == nil)
-	}
-	return said.Bytes(), err
-}
-
-// goCommand returns a command that runs the real Go command.
-func goCommand(dir string, args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Getenv("HYPERMODELS_GO"), args...)
-	cmd.Dir = dir
-	return cmd
 }
 
 // wrap moves the program behind a wrapper. Files next to the program tell the wrapper, for each line of the program,

@@ -24,7 +24,7 @@ func TestCommandLine(t *testing.T) {
 		{"%hyper run", -1, nil},
 	} {
 		if words, ok := commandLine(c.code, c.cursor); !slices.Equal(words, c.words) || ok != (c.words != nil) {
-			t.Errorf("%q at %d: %q, %v", c.code, c.cursor, words, ok)
+			t.Errorf("%q at %d: got words %q, %v", c.code, c.cursor, words, ok)
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (b builder) find(p program, c choice, file string) (found []string, unused 
 	if err := os.WriteFile(file, []byte(known.text), 0o600); err != nil {
 		return nil, nil, err
 	}
-	if code := runImports(b.plans, []string{"-w", file}); code != 0 {
+	if code := runImports(b.kernel, []string{"-w", file}); code != 0 {
 		return nil, nil, fmt.Errorf("goimports ends with status %d", code)
 	}
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)

@@ -38,7 +38,7 @@ func TestDocumentImports(t *testing.T) {
 			t.Errorf("%q: imports %s, want %s", c.code, got, c.want)
 		}
 		if line := strings.Split(d.cell, "\n")[d.shift+strings.Count(c.code, "\n")]; line != c.code[strings.LastIndex(c.code, "\n")+1:] {
-			t.Errorf("%q: its last line is %q", c.code, line)
+			t.Errorf("%q: got the last line %q", c.code, line)
 		}
 	}
 }
@@ -65,22 +65,22 @@ func main() {
 	d := documentOf("func (t *T) New() {}\n\nfunc f() int {\n\n%%\nx.", program)
 	for _, want := range []string{"type T struct", "Old()", "var a, b"} {
 		if !strings.Contains(d.earlier, want) {
-			t.Errorf("no %s in\n%s", want, d.earlier)
+			t.Errorf("got no %s in\n%s", want, d.earlier)
 		}
 	}
 	for _, not := range []string{"New()", "func f", "func main"} {
 		if strings.Contains(d.earlier, not) {
-			t.Errorf("%s in\n%s", not, d.earlier)
+			t.Errorf("got an unwanted %s in\n%s", not, d.earlier)
 		}
 	}
 	if strings.Count(d.earlier, "\n") != strings.Count(program, "\n") {
-		t.Error("lines have moved")
+		t.Error("lines of the program have moved")
 	}
 	if _, err := parser.ParseFile(token.NewFileSet(), "", documentOf("%%\nf()", program).cell, 0); err != nil {
 		t.Error(err)
 	}
 	if d := documentOf("%%\nf()", "package main\n\nfunc broken( {"); d.earlier != "package main\n" {
-		t.Errorf("of a broken program: %q", d.earlier)
+		t.Errorf("broken program: got %q, want the package clause only", d.earlier)
 	}
 }
 
@@ -88,10 +88,10 @@ func TestPlace(t *testing.T) {
 	const code = "%%\nx, é := \"𝛼\", f("
 	line, unit := document{shift: 2}.place(code, len([]rune(code)))
 	if line != 3 || unit != 16 {
-		t.Errorf("line %d, unit %d", line, unit)
+		t.Errorf("got line %d and unit %d, want 3 and 16", line, unit)
 	}
 	if line, unit = (document{}).place(code, 1000); line != 1 || unit != 16 {
-		t.Errorf("beyond the end: line %d, unit %d", line, unit)
+		t.Errorf("beyond the end: got line %d and unit %d, want 1 and 16", line, unit)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestIsGo(t *testing.T) {
 		{"!ls\nfunc f() {}", 9, true}, {"%%bash\nls", 8, false}, {"  ", 1, false}, {"", 0, false}, {"%%\n", 3, true},
 	} {
 		if isGo(c.code, c.at) != c.want {
-			t.Errorf("%q at %d", c.code, c.at)
+			t.Errorf("isGo of %q at %d is wrong", c.code, c.at)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func TestStatementsAlone(t *testing.T) {
 		d := documentOf(code, "")
 		lines, own := strings.Split(d.cell, "\n"), strings.Split(code, "\n")
 		if last := len(own) - 1; d.cell != want || lines[d.shift+last] != own[last] {
-			t.Errorf("%q: %q, shifted by %d", code, d.cell, d.shift)
+			t.Errorf("%q: got %q, shifted by %d", code, d.cell, d.shift)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestPieces(t *testing.T) {
 		at = append(at, p.line)
 	}
 	if want := []int{0, 5, 12, 19, 22}; len(at) != len(want) {
-		t.Fatalf("cells at %v of %v", at, lines)
+		t.Fatalf("got cells at %v of the lines %v", at, lines)
 	} else {
 		for i := range want {
 			if at[i] != want[i] {
@@ -36,7 +36,7 @@ func TestPieces(t *testing.T) {
 	}
 	if c := got[1]; c.cell != "package main\nimport \"hash/fnv\"\nfunc _() {\nf()\n\n\nx := fnv.New64()\n}\n" ||
 		c.shift != 2 {
-		t.Errorf("%q, shifted by %d", c.cell, c.shift)
+		t.Errorf("got cell %q, shifted by %d, want 2", c.cell, c.shift)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestEditor(t *testing.T) {
 			}
 			must.M(json.Unmarshal(params, &p))
 			if p.URI != "file:///book.ipynb" {
-				t.Errorf("about %s", p.URI)
+				t.Errorf("got diagnostics about %s, want the notebook", p.URI)
 			}
 			found <- p.Diagnostics
 		}
@@ -93,15 +93,15 @@ func TestEditor(t *testing.T) {
 	var capabilities map[string]map[string]any
 	must.M(page.Call(t.Context(), "initialize", struct{}{}, &capabilities))
 	if capabilities["capabilities"]["completionProvider"] != nil || capabilities["capabilities"]["hoverProvider"] != true {
-		t.Errorf("%v", capabilities)
+		t.Errorf("got capabilities %v, want hover without completion", capabilities)
 	}
 	document := map[string]any{"uri": "file:///book.ipynb", "text": "func f() {}\n\n\n%%\nf(1)\nrand.N(1)"}
 	must.M(page.Notify(t.Context(), "textDocument/didOpen", map[string]any{"textDocument": document}))
 	if first, second := <-opened, <-opened; second != file || !strings.HasSuffix(first, "cell0.go") {
-		t.Errorf("gopls has %s and %s", first, second)
+		t.Errorf("gopls has opened %s and %s, want the cells", first, second)
 	}
 	if n := len(<-found); n != 0 {
-		t.Errorf("%d faults before gopls has spoken", n)
+		t.Errorf("got %d faults before gopls answered, want 0", n)
 	}
 	at := func(line, from, to int) map[string]any {
 		return map[string]any{"start": map[string]int{"line": line, "character": from},
@@ -116,16 +116,16 @@ func TestEditor(t *testing.T) {
 	}}))
 	faults := <-found
 	if len(faults) != 2 || faults[0]["message"] != "too many arguments" || faults[1]["message"] != "undefined: other" {
-		t.Fatalf("%v", faults)
+		t.Fatalf("got faults %v, want 2", faults)
 	}
 	if got := string(must.M1(json.Marshal(faults[0]["range"]))); got != `{"end":{"character":3,"line":4},"start":{"character":2,"line":4}}` {
-		t.Errorf("at %s", got)
+		t.Errorf("got the range %s", got)
 	}
 	var hover map[string]string
 	must.M(page.Call(t.Context(), "textDocument/hover", map[string]any{"textDocument": document,
 		"position": map[string]int{"line": 4, "character": 1}}, &hover))
 	if hover["contents"] != `{"position":{"character":1,"line":3},"textDocument":{"uri":"`+file+`"}}` {
-		t.Errorf("%s", hover["contents"])
+		t.Errorf("hover: got %s", hover["contents"])
 	}
 	// When a cell moves, its diagnostics move with it.
 	document["text"] = "!ls\n\n\nfunc g() {}\n\n\n" + document["text"].(string)
@@ -133,10 +133,10 @@ func TestEditor(t *testing.T) {
 		"contentChanges": []any{document}}))
 	const moved = "map[end:map[character:3 line:10] start:map[character:2 line:10]]"
 	if faults = <-found; len(faults) != 2 || fmt.Sprint(faults[0]["range"]) != moved {
-		t.Errorf("of a cell that has moved: %v", faults)
+		t.Errorf("moved cell: got faults %v, want 2 at the new place", faults)
 	}
 	if err := page.Call(t.Context(), "textDocument/rename", struct{}{}, nil); err == nil {
-		t.Error("a question that nobody answers has no error")
+		t.Error("question without an answer: got no error")
 	}
 	page.Close()
 	select {
@@ -145,7 +145,7 @@ func TestEditor(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("it goes on without a page")
+		t.Error("the server continues without a page")
 	}
 }
 
@@ -194,7 +194,7 @@ func (f *fakeGopls) hears(want ...string) {
 				f.t.Errorf("told %q, want %q", got, w)
 			}
 		case <-time.After(10 * time.Second):
-			f.t.Fatalf("not told %q", w)
+			f.t.Fatalf("gopls was not told %q within 10 s", w)
 		}
 	}
 }
@@ -229,18 +229,18 @@ func TestEditorPageAgain(t *testing.T) {
 		"uri": fileURI(filepath.Join(dir, "n1", "cell0.go")), "diagnostics": []any{map[string]any{"message": "undefined: b",
 			"range": map[string]any{"start": map[string]int{"line": 1}, "end": map[string]int{"line": 1}}}}}))
 	if got := <-found; got != "[{undefined: b}]" {
-		t.Errorf("found %s", got)
+		t.Errorf("got faults %s, want [{undefined: b}]", got)
 	}
 
 	must.M(page.Call(t.Context(), "shutdown", nil, nil))
 	must.M(page.Notify(t.Context(), "exit", nil))
 	if again := begin(); string(again) != string(first) {
-		t.Errorf("the answer to a second page is %s, to the first %s", again, first)
+		t.Errorf("got answer %s for the second page, want %s as for the first", again, first)
 	}
 	tell("textDocument/didOpen", "var a = b\n\n\nvar c bool")
 	gopls.hears("didChange cell1.go 2 var c bool")
 	if got := <-found; got != "[{undefined: b}]" {
-		t.Errorf("found %s after the page has come again", got)
+		t.Errorf("got faults %s after the page came back", got)
 	}
 	tell("textDocument/didChange", "var a = b")
 	gopls.hears("didClose cell1.go 0")
@@ -252,6 +252,6 @@ func TestEditorPageAgain(t *testing.T) {
 		<-found
 	}
 	if gopls.starts != 1 {
-		t.Errorf("gopls is started %d times", gopls.starts)
+		t.Errorf("gopls was started %d times, want once", gopls.starts)
 	}
 }

@@ -53,10 +53,10 @@ func TestMuteEngine(t *testing.T) {
 	defer cancel()
 	k := newKernel(c, "session", &front{}, cancel)
 	if _, err := k.startEngine(ctx); !errors.Is(err, errMute) {
-		t.Errorf("a mute engine: %v", err)
+		t.Errorf("mute engine: got error %v, want errMute", err)
 	}
 	if left := must.M1(filepath.Glob(filepath.Join(dir, "1", "*"))); len(left) > 0 {
-		t.Errorf("the mute engine has left %v", left)
+		t.Errorf("the mute engine has left the files %v", left)
 	}
 	must.M(os.Remove(mark))
 	e, err := k.ensureEngine(ctx)

@@ -22,7 +22,7 @@ func TestOutputForWhoStandsStill(t *testing.T) {
 	t.Cleanup(client.Close)
 	next := func() message { return must.M1(signer(c.Key).decode(must.M1(client.Receive()))) }
 	if m := next(); m.head.Type != "iopub_welcome" {
-		t.Fatalf("first came %q", m.head.Type)
+		t.Fatalf("first message: got %q, want iopub_welcome", m.head.Type)
 	}
 	request := message{}.answer("client", "execute_request", struct{}{})
 	publish := func(kind string, content any) {
@@ -48,7 +48,7 @@ func TestOutputForWhoStandsStill(t *testing.T) {
 		must.M(m.read(&content))
 		switch {
 		case m.parent.ID != request.head.ID:
-			t.Errorf("%q is not of the request", m.head.Type)
+			t.Errorf("message %q does not belong to the request", m.head.Type)
 		case content.Name == "stdout":
 			whole++
 		case content.Name == "stderr":
@@ -58,17 +58,17 @@ func TestOutputForWhoStandsStill(t *testing.T) {
 		}
 	}
 	if order != "statusbusy line error statusidle " || whole < 60 || whole > 100 {
-		t.Errorf("%q, and %d of 200 outputs", order, whole)
+		t.Errorf("got messages %q and %d of 200 outputs", order, whole)
 	}
 	var missing float64
 	if _, err := fmt.Sscanf(strings.TrimSpace(said), "[%f MB of output left out:", &missing); err != nil ||
 		missing < float64(200-whole) || missing > 1.01*float64(200-whole) {
-		t.Errorf("%d MB are missing: %q", 200-whole, said)
+		t.Errorf("%d MB are missing, but the line says %q", 200-whole, said)
 	}
 	publish("stream", map[string]string{"name": "stdout", "text": "next"})
 	quick := time.AfterFunc(10*time.Second, client.Close)
 	defer quick.Stop()
 	if m := next(); !strings.Contains(string(m.content), `"next"`) {
-		t.Errorf("after that came %s", m.content)
+		t.Errorf("next message: got %s, want the next request's", m.content)
 	}
 }

@@ -49,7 +49,7 @@ func bare(line string) string { return strings.TrimPrefix(line, "//gonb:") }
 
 // shim is a script named go that precedes Go in GoNB's PATH. GoNB runs `go get` or `go get -t` before each cell, which
 // would use the network for packages that the workspace already has; the script answers these at once. For `go build
-// -o` and `go test -c -o` of a cell's program it calls [RunBuild]. @PROGRAM@ is the program with the verbs, @PLANS@ a
+// -o` and `go test -c -o` of a cell's program it calls [RunBuild]. @PROGRAM@ is the program with the verbs, @DIR@ the
 // folder of the kernel, and $HYPERMODELS_GO the real Go.
 const shim = `#!/bin/sh
 case "$#:$*" in
@@ -63,12 +63,12 @@ esac
 if [ -z "$out" ] || [ -z "${GONB_TMP_DIR-}" ] || [ "$out" != "$GONB_TMP_DIR/${GONB_TMP_DIR##*/}" ]; then
 	exec "$HYPERMODELS_GO" "$@"
 fi
-exec @PROGRAM@ build @PLANS@ "$@"
+exec @PROGRAM@ build @DIR@ "$@"
 `
 
 // importsShim is a script named goimports, which GoNB runs as `goimports -w main.go`: see [RunImports].
 const importsShim = `#!/bin/sh
-exec @PROGRAM@ imports @PLANS@ "$@"
+exec @PROGRAM@ imports @DIR@ "$@"
 `
 
 // goplsShim is a script named gopls, which GoNB runs as `gopls -listen ADDRESS`. It ends at once, because the kernel

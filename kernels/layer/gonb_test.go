@@ -41,7 +41,7 @@ func TestGoNB(t *testing.T) {
 		"github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports")
 	build.Dir, build.Env = "../..", append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("cannot build: %v\n%s", err, out)
 	}
 	// A script named go that records its arguments.
 	record, recorder := dir+"/record", dir+"/recorder"
@@ -55,7 +55,7 @@ func TestGoNB(t *testing.T) {
 	must.M(writeShim(c))
 	e, err := startEngine(t.Context(), c, 1)
 	if err != nil {
-		t.Fatalf("it does not start with GoNBArguments: %v", err)
+		t.Fatalf("GoNB does not start with GoNBArguments: %v", err)
 	}
 	defer e.kill()
 	replies, outputs := make(chan message, 1), make(chan message, 1000)
@@ -66,7 +66,7 @@ func TestGoNB(t *testing.T) {
 	})
 	go e.listen(e.iopub, func(m message) { e.heard(); outputs <- m })
 	if err := e.awaitReady(); err != nil {
-		t.Fatalf("it does not answer the probe: %v", err)
+		t.Fatalf("GoNB does not answer the probe: %v", err)
 	}
 	run := func(code string) (s said) {
 		t.Helper()
@@ -100,7 +100,7 @@ func TestGoNB(t *testing.T) {
 					s.faults = append(s.faults, f)
 				}
 			case <-limit:
-				t.Fatalf("no end of a cell\n%s", code)
+				t.Fatalf("the cell did not end\n%s", code)
 			}
 		}
 		return s
@@ -110,10 +110,10 @@ func TestGoNB(t *testing.T) {
 	first := run("%%\nprintln(1)\n_, file, line, _ := runtime.Caller(0)\nfmt.Fprintf(os.Stderr, \"%s:%d: here\\n\", file, line)")
 	var unmarked unfolder
 	if text := unmarked.add(first.stderr); len(first.faults) > 0 || !strings.Contains(text, "main.go:") {
-		t.Errorf("a cell prints %q, and fails by %+v", first.stderr, first.faults)
+		t.Errorf("got standard error %q and failures %+v, want a position and none", first.stderr, first.faults)
 	}
 	if marked := run("%%\nprintln(\"\x1e.\")"); !strings.Contains(marked.stderr, "\x1e.\n") {
-		t.Errorf("a mark does not come through: %q", marked.stderr)
+		t.Errorf("the mark is missing in the output: %q", marked.stderr)
 	}
 	must.M(c.leaveProgram("%%\nprintln(7)"))
 	if own := run("%%\n_ = 0"); !strings.Contains(own.stderr, "7\n") {
@@ -122,7 +122,7 @@ func TestGoNB(t *testing.T) {
 	must.M(lower(filepath.Join(dir, programFile)))
 	test := run("func TestOne(t *testing.T) {}\n%test")
 	if len(test.faults) > 0 || unmarked.failed != nil {
-		t.Errorf("%%test fails: %+v", test)
+		t.Errorf("a passing %%test fails: %+v", test)
 	}
 
 	lines := strings.Split(strings.TrimSpace(string(must.M1(os.ReadFile(record)))), "\n")
@@ -139,10 +139,11 @@ func TestGoNB(t *testing.T) {
 		}
 	}
 	if left := must.M1(filepath.Glob(e.dir + "/gonb_*/gopls_socket")); len(left) > 0 {
-		t.Error("GoNB starts a gopls of its own, otherwise than goplsShim in gonb.go expects")
+		t.Error("GoNB started its own gopls, although goplsShim in gonb.go should prevent it")
 	}
 	if left := must.M1(filepath.Glob(e.dir + "/gonb_*/gonb_*.cell")); len(left) == 0 {
-		t.Error("what GoNB makes of a cell lies elsewhere than shim in gonb.go expects, so that no cell is behind a wrapper")
+		t.Error("GoNB writes a cell's program to another place than shim in gonb.go expects, so no cell runs behind " +
+			"a wrapper")
 	}
 }
 

@@ -20,27 +20,27 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 )
 
-// RunImports replaces goimports when GoNB runs it on the program of a cell. The first argument is the kernel's folder
-// of plans; the other arguments are the arguments of goimports. RunImports returns the exit status. goimports needs a
-// quarter of a second, for every cell again, to find a package outside the standard library. RunImports adds the
-// packages that goimports has found before, and goimports does the rest.
+// RunImports replaces goimports when GoNB runs it on the program of a cell. The first argument is the kernel's folder;
+// the other arguments are the arguments of goimports. RunImports returns the exit status. goimports needs a quarter of a
+// second, for every cell again, to find a package outside the standard library. RunImports adds the packages that
+// goimports has found before, and goimports does the rest.
 func RunImports(argv []string) int {
 	if len(argv) < 1 {
 		return 2
 	}
-	if _, err := readProgram(filepath.Dir(argv[0])); err == nil {
+	if _, err := readProgram(argv[0]); err == nil {
 		return 0 // GoNB's program is not compiled.
 	}
 	return runImports(argv[0], argv[1:])
 }
 
-func runImports(plans string, argv []string) int {
+func runImports(dir string, argv []string) int {
 	var known *knownImports
 	if len(argv) == 2 && argv[0] == "-w" {
-		known = readImports(plans)
+		known = readImports(dir)
 		known.add(argv[1])
 	}
-	real, err := realGoimports(ShimDir(filepath.Dir(plans)))
+	real, err := realGoimports(ShimDir(dir))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -84,8 +84,8 @@ type found struct {
 	Uses []string // identifiers that programs used of it; another identifier may mean another package
 }
 
-func readImports(plans string) *knownImports {
-	k := &knownImports{file: filepath.Join(plans, "imports")}
+func readImports(dir string) *knownImports {
+	k := &knownImports{file: filepath.Join(dir, "imports.json")}
 	if text, err := os.ReadFile(k.file); err != nil || json.Unmarshal(text, k) != nil || k.Found == nil {
 		k.Found = map[string]found{}
 	}
@@ -193,7 +193,7 @@ func (k *knownImports) learn(program string) {
 		return
 	}
 	tmp := k.file + ".new"
-	if os.MkdirAll(filepath.Dir(k.file), 0o700) == nil && os.WriteFile(tmp, mustJSON(k), 0o600) == nil {
+	if writeJSON(tmp, k) == nil {
 		os.Rename(tmp, k.file)
 	}
 }

@@ -77,7 +77,7 @@ func TestMagics(t *testing.T) {
 			found := completeMagic(word, first, c.at)
 			got = found["matches"].([]string)
 			if text := c.code[found["cursor_start"].(int):c.at]; text != word {
-				t.Errorf("%q: replaces %q", c.code, text)
+				t.Errorf("%q: the completion replaces %q", c.code, text)
 			}
 		}
 		want := strings.Fields(c.want)

@@ -38,7 +38,6 @@ const (
 	ShellVerb  = "shell"
 	ScriptVerb = "script"
 	BuildVerb  = "build"
-	ToolVerb   = "tool"
 	ImportVerb = "imports"
 	KeptVerb   = "kept"
 	HyperVerb  = "hyper"

@@ -55,7 +55,7 @@ func TestIsComplete(t *testing.T) {
 		}
 	}
 	if got := complete("%%\nfor {\n\tif a {"); got.Indent != "\t\t" {
-		t.Errorf("two open braces: indent %q", got.Indent)
+		t.Errorf("two open braces: got indent %q, want two tabs", got.Indent)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("with output: %v, want %v", row, want)
 	}
 	if text, ok := h.line(3, 1); !ok || text != "a := 2" {
-		t.Errorf("line 1 of cell 3: %q", text)
+		t.Errorf("line 1 of cell 3: got %q, want a := 2", text)
 	}
 }
 
@@ -106,27 +106,27 @@ func TestSignatures(t *testing.T) {
 	got, err := key.decode(frames)
 	if err != nil || got.head != request.head || string(got.content) != `{"code":"x"}` ||
 		!bytes.Equal(got.buffers[0], []byte{1, 2}) {
-		t.Fatalf("back again: %+v, %v", got, err)
+		t.Fatalf("decoded message: got %+v, error %v, want the encoded one", got, err)
 	}
 	if _, err := signer("other").decode(frames); !errors.Is(err, errSignature) {
-		t.Errorf("another key: %v", err)
+		t.Errorf("another key: got error %v, want errSignature", err)
 	}
 	changed := slices.Clone(frames)
 	changed[6] = []byte(`{"code":"y"}`)
 	if _, err := key.decode(changed); !errors.Is(err, errSignature) {
-		t.Errorf("changed content: %v", err)
+		t.Errorf("changed content: got error %v, want errSignature", err)
 	}
 	if _, err := signer(nil).decode(signer(nil).encode(request)); err != nil {
-		t.Errorf("without a key: %v", err)
+		t.Errorf("no key: got error %v, want none", err)
 	}
 	for _, bad := range [][][]byte{nil, {delimiter}, frames[:5], {[]byte("a"), []byte("b")}} {
 		if _, err := key.decode(bad); !errors.Is(err, errMalformed) {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("%q: got error %v, want errMalformed", bad, err)
 		}
 	}
 	reply := got.answer("s", "execute_reply", map[string]string{"status": "ok"})
 	if reply.parent.ID != request.head.ID || string(reply.rawUp) != string(request.rawHead) {
-		t.Errorf("the parent of a reply: %+v", reply.parent)
+		t.Errorf("parent of a reply: got %+v, want the request", reply.parent)
 	}
 }
 
@@ -147,11 +147,11 @@ func TestPositions(t *testing.T) {
 		f := newFilter(&to, dir, lines)
 		f.Write([]byte(c.line))
 		if rest := f.finish(true); rest != "" {
-			t.Errorf("%q is taken for a panic", c.line)
+			t.Errorf("line %q: taken for a panic", c.line)
 		}
 		for line := range strings.Lines(to.String()) {
 			if strings.Contains(line, "main.go:") {
-				t.Errorf("GoNB would see a position in %q", line)
+				t.Errorf("line %q has a position that GoNB would see", line)
 			}
 		}
 		if got := unfold(to.String()); got != c.want {
@@ -183,23 +183,23 @@ func TestPanic(t *testing.T) {
 	}
 	panics := f.finish(true)
 	if to.String() != "before\n" || panics == "" {
-		t.Fatalf("written %q, held %q", to.String(), panics)
+		t.Fatalf("got output %q and held panic %q, want \"before\" and a panic", to.String(), panics)
 	}
 	var u unfolder
 	shown := u.add("before\n" + openText + panics + closeText + report{CellVerb, "exit status 2", ""}.String() + "after")
 	if shown != "before\nafter" || u.failed == nil || *u.failed != (report{CellVerb, "exit status 2", ""}) {
-		t.Fatalf("shown %q, failed %+v", shown, u.failed)
+		t.Fatalf("got output %q and failure %+v, want exit status 2", shown, u.failed)
 	}
 	x := exchange{stderr: u}
 	source := func(cell, line int) (string, bool) { return "\tpull(7)", cell == 2 && line == 3 }
 	got := x.verdict(source)
 	if got.Name != "panic" || got.Value != "arm out of range: 7" {
-		t.Errorf("%s: %s", got.Name, got.Value)
+		t.Errorf("got error %s: %s, want the panic", got.Name, got.Value)
 	}
 	trace := strings.Join(got.Trace, "\n")
 	for _, want := range []string{"Cell In[2], line 3\n    pull(7)\n", "main.main()\n\tcell [2], line 3 +0x1d"} {
 		if !strings.Contains(trace, want) {
-			t.Errorf("%q is not in the traceback\n%s", want, trace)
+			t.Errorf("got no %q in the traceback\n%s", want, trace)
 		}
 	}
 }
@@ -221,7 +221,7 @@ func TestNoPanic(t *testing.T) {
 		f.Write([]byte(text))
 		end(f)
 		if got := unfold(to.String()); got != strings.ReplaceAll(text, "/tmp/g/main.go:12", "cell [2], line 3") {
-			t.Errorf("a program that %s: %q", name, got)
+			t.Errorf("program that %s: got %q", name, got)
 		}
 	}
 }
@@ -238,7 +238,7 @@ func TestDots(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 		}
 		if d := time.Since(began); d > within {
-			t.Errorf("%q every 20 ms shows after %v", text, d)
+			t.Errorf("%q, written every 20 ms, shows after %v", text, d)
 		}
 		f.finish(false)
 	}
@@ -272,7 +272,7 @@ func TestCompileError(t *testing.T) {
 		t.Errorf("got\n%q\nwant\n%q", *got, want)
 	}
 	if got := engineFault(fault{Value: "executing special commands in cell: %cd takes one argument"}); got.Name != "Error" || got.Value != "%cd takes one argument" {
-		t.Errorf("an error of GoNB's: %+v", got)
+		t.Errorf("error of GoNB: got %+v", got)
 	}
 }
 
@@ -308,9 +308,9 @@ func TestComms(t *testing.T) {
 	open("comm_open", "3", "a")
 	open("comm_close", "3", "")
 	if got := c.open("a"); len(got) != 1 || got["1"]["target_name"] != "a" {
-		t.Errorf("of target a: %v", got)
+		t.Errorf("comms of target a: got %v, want one", got)
 	}
 	if got := c.open(""); len(got) != 2 {
-		t.Errorf("all: %v", got)
+		t.Errorf("all comms: got %v, want 2", got)
 	}
 }

@@ -52,7 +52,8 @@ func TestParseCell(t *testing.T) {
 		got, wrong := parseCell(c.code)
 		if wrong != nil || !slices.Equal(names(got), c.names) || strings.TrimLeft(got.body.Text, "\n") != c.body ||
 			got.body.Bare != c.bare {
-			t.Errorf("%q: %q, body %q, %v; %v", c.code, names(got), got.body.Text, got.body.Bare, wrong)
+			t.Errorf("%q: got declarations %q, body %q, bare %v, error %v",
+				c.code, names(got), got.body.Text, got.body.Bare, wrong)
 		}
 	}
 	for code, want := range map[string]complaint{
@@ -108,7 +109,7 @@ func (n *notebook) run(owner, code string) (built, composition) {
 	n.number++
 	c, wrong := parseCell(code)
 	if wrong != nil {
-		n.t.Fatalf("%q: %v", code, wrong)
+		n.t.Fatalf("%q: got error %v, want none", code, wrong)
 	}
 	p, all := n.memory.with(c, n.number, owner)
 	b, text, err := p.settle(func(choice) ([]string, map[int]bool, error) { return nil, nil, nil }, check)
@@ -195,7 +196,7 @@ func TestCellThatRunsWins(t *testing.T) {
 func TestCgoPreamble(t *testing.T) {
 	c, wrong := parseCell("/*\n#include <math.h>\n*/\nimport \"C\"\n%%\nC.sqrt(2)")
 	if wrong != nil || !strings.HasPrefix(c.decls[0].Text, "/*\n#include") || c.decls[0].Line != 1 {
-		t.Errorf("%+v, %v", c.decls, wrong)
+		t.Errorf("got declarations %+v, error %v, want the preamble of C", c.decls, wrong)
 	}
 }
 
@@ -221,7 +222,7 @@ func TestVariableThatRunsAgain(t *testing.T) {
 		"const a = f()": false, "var a = func() float64 { r := rand.New(rand.NewPCG(1, 2)); return r.Float64() }()": false,
 	} {
 		if c, _ := parseCell(code); c.decls[0].Calls != want {
-			t.Errorf("%s: %v", code, c.decls[0].Calls)
+			t.Errorf("%s: got Calls %v", code, c.decls[0].Calls)
 		}
 	}
 	n := &notebook{t: t}
@@ -229,19 +230,19 @@ func TestVariableThatRunsAgain(t *testing.T) {
 	c, _ := parseCell("%%\nprintln(a)")
 	p, _ := n.memory.with(c, 2, "")
 	if lines := p.notes(built{}); len(lines) != 1 || !strings.HasPrefix(lines[0], "a (cell [1]) is evaluated again in each cell") {
-		t.Errorf("said: %q", lines)
+		t.Errorf("notes: got %q, want one about a", lines)
 	}
 	n.run("", "%%\nprintln(a)")
 	p, _ = n.memory.with(c, 3, "")
 	if lines := p.notes(built{}); lines != nil {
-		t.Errorf("said again: %q", lines)
+		t.Errorf("notes of the second run: got %q, want none", lines)
 	}
 }
 
 func TestHints(t *testing.T) {
 	n := &notebook{t: t}
 	if hint := n.memory.hint("x", true); !strings.Contains(hint, "the kernel has just started") {
-		t.Errorf("at first: %q", hint)
+		t.Errorf("first hint: got %q, want that the kernel has just started", hint)
 	}
 	n.run("1", "func f() {}")
 	n.run("2", "x := 1\nx")
@@ -255,11 +256,11 @@ func TestHints(t *testing.T) {
 		"h": "cell [4] declares it, and was set aside: not enough arguments in call to g", "four": "its cell [6] was deleted",
 		"g": "%rm has removed it"} {
 		if hint := n.memory.hint(name, false); !strings.HasPrefix(hint, want) {
-			t.Errorf("%s: %q", name, hint)
+			t.Errorf("hint for %s: got %q", name, hint)
 		}
 	}
 	if hint := n.memory.hint("other", false); hint != "" {
-		t.Errorf("of what nobody knows: %q", hint)
+		t.Errorf("hint for an unknown name: got %q, want none", hint)
 	}
 }
 
@@ -273,7 +274,7 @@ func TestRandomEditor(t *testing.T) {
 			e.step()
 		}
 		if e.ran < 100 || e.failed < 20 || e.compared < 50 {
-			t.Errorf("seed %d: %d cells ran, %d failed, %d were compared: the test shows little", seed, e.ran, e.failed,
+			t.Errorf("seed %d: %d cells ran, %d failed, %d were compared: too few for this test", seed, e.ran, e.failed,
 				e.compared)
 		}
 	}
@@ -346,7 +347,7 @@ func (e *author) step() {
 	b, text := e.kernel.run(id, e.code[id])
 	if !b.Kept { // As if the cell had not run; its earlier text no longer counts.
 		if !reflect.DeepEqual(was, e.kernel.memory.decls) {
-			e.t.Fatalf("a cell that fails changes what is declared: %q", e.code[id])
+			e.t.Fatalf("a failing cell has changed the declarations: %q", e.code[id])
 		}
 		e.failed++
 		if !slices.Contains(e.cells, id) {

@@ -55,7 +55,7 @@ func TestRelay(t *testing.T) {
 		var heard protocol.CommValue
 		must.M(gob.NewDecoder(in).Decode(&heard))
 		if heard.Address != protocol.GonbuiSyncAckAddress || heard.Value != 0 {
-			t.Errorf("the program hears %+v", heard)
+			t.Errorf("the program got %+v, want an acknowledgement", heard)
 		}
 		for range 3 {
 			must.M(to.Encode(&protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMEImagePNG: make([]byte, 1000)}}))
@@ -64,10 +64,10 @@ func TestRelay(t *testing.T) {
 	program()
 	r.finish(false)
 	if n := <-shown; n != 3 {
-		t.Errorf("%d of 3 pictures are shown", n)
+		t.Errorf("got %d of 3 pictures", n)
 	}
 	if _, err := os.Stat(r.dir); !os.IsNotExist(err) {
-		t.Errorf("the program's pipes are still there: %v", err)
+		t.Errorf("the program's pipes still exist: %v", err)
 	}
 }
 
@@ -78,10 +78,10 @@ func TestRelayOfNothing(t *testing.T) {
 	began := time.Now()
 	must.M1(startRelay()).finish(false)
 	if d := time.Since(began); d > time.Second {
-		t.Errorf("it took %v", d)
+		t.Errorf("the relay took %v, want at most 1 s", d)
 	}
 	t.Setenv(protocol.GONB_PIPE_ENV, "")
 	if r := must.M1(startRelay()); r != nil {
-		t.Error("a relay without GoNB")
+		t.Error("relay without GoNB: got one, want none")
 	}
 }

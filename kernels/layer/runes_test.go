@@ -30,11 +30,11 @@ func TestRunes(t *testing.T) {
 	to.finish()
 	for _, w := range got {
 		if !utf8.ValidString(w) || len(w) > packet {
-			t.Fatalf("a write of %d bytes, whole characters: %v", len(w), utf8.ValidString(w))
+			t.Fatalf("got a write of %d bytes, whole characters: %v", len(w), utf8.ValidString(w))
 		}
 	}
 	if strings.Join(got, "") != text {
-		t.Error("the text is another")
+		t.Error("the written text differs")
 	}
 
 	got = nil
@@ -43,6 +43,6 @@ func TestRunes(t *testing.T) {
 	}
 	to.finish()
 	if all := strings.Join(got, ""); all != "\xff\xfe\x80\x80\x80é\xf0\x9f" {
-		t.Errorf("%q", got)
+		t.Errorf("got text %q, want the same bytes", got)
 	}
 }

@@ -20,7 +20,7 @@ func TestServerRests(t *testing.T) {
 	ctx := t.Context()
 	must.M(s.hide(ctx, "file:///none.go"))
 	if gopls.starts != 0 {
-		t.Fatal("it starts before a question")
+		t.Fatal("gopls started before a question")
 	}
 	must.M(s.show(ctx, "file:///a.go", "var a int"))
 	for range 4 { // Questions keep the server running.
@@ -30,11 +30,11 @@ func TestServerRests(t *testing.T) {
 	gopls.hears("initialize . 0", "initialized . 0", "didOpen a.go 1 var a int", "q . 0", "q . 0", "q . 0", "q . 0")
 	<-gopls.ends
 	if gopls.starts != 1 {
-		t.Errorf("%d starts while it is asked", gopls.starts)
+		t.Errorf("gopls was started %d times, want once", gopls.starts)
 	}
 	time.Sleep(2 * s.rest)
 	if s.mu.Lock(); s.runs() {
-		t.Error("it does not rest")
+		t.Error("gopls still runs after the pause")
 	}
 	s.mu.Unlock()
 
@@ -59,18 +59,18 @@ func TestStartGopls(t *testing.T) {
 	n := must.M1(stream.Read(line))
 	child, mode, _ := strings.Cut(strings.TrimSpace(string(line[:n])), " ")
 	if mode != "2" {
-		t.Errorf("GO_TELEMETRY_CHILD is %q", mode)
+		t.Errorf("GO_TELEMETRY_CHILD: got %q, want 2", mode)
 	}
 	must.M(stream.Close())
 	if _, err := stream.Read(line); err == nil {
-		t.Error("there is more to read after the end")
+		t.Error("got more to read after the end")
 	}
 	for began := time.Now(); exec.Command("kill", "-0", child).Run() == nil; time.Sleep(20 * time.Millisecond) {
 		if state, err := os.ReadFile("/proc/" + child + "/stat"); err == nil && strings.Contains(string(state), ") Z ") {
 			break
 		}
 		if time.Since(began) > 5*time.Second {
-			t.Fatal("what it has started is left")
+			t.Fatal("a process that the command started still runs")
 		}
 	}
 }

@@ -17,7 +17,7 @@ func writeShim(c Config) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	fill := strings.NewReplacer("@PROGRAM@", quote(c.Program), "@PLANS@", quote(filepath.Join(c.Dir, "plans")),
+	fill := strings.NewReplacer("@PROGRAM@", quote(c.Program), "@DIR@", quote(c.Dir),
 		"@GOPLS@", quote(goplsOf(c)))
 	return errors.Join(os.WriteFile(filepath.Join(dir, "go"), []byte(fill.Replace(shim)), 0o700),
 		os.WriteFile(filepath.Join(dir, "goimports"), []byte(fill.Replace(importsShim)), 0o700),

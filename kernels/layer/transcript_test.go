@@ -63,13 +63,13 @@ func TestTranscripts(t *testing.T) {
 	tell("clear_output", map[string]bool{"wait": false})
 	tell("error", map[string]any{"ename": "Stop"})
 	if all.answer(m.head.ID)["done"] != false {
-		t.Error("done too early")
+		t.Error("the answer says done before the cell has ended")
 	}
 	tell("status", state("idle"))
 	text("stdout", "late")
 	look("error Stop")
 	if a := all.answer(m.head.ID); a["done"] != true || a["count"] != 7 {
-		t.Errorf("%v", a)
+		t.Errorf("answer: got %v, want done and count 7", a)
 	}
 	if sent != 14 {
 		t.Errorf("%d messages are sent, want all 14", sent)
@@ -81,11 +81,11 @@ func TestTranscripts(t *testing.T) {
 	all.expect(message{}.answer("page", "execute_request", executeRequest{}))
 	list := all.answer("")["cells"].([]*transcript)
 	if len(list) != 1 || list[0].Request != again.head.ID || list[0].Session != "page" || list[0].Cell != "a" {
-		t.Errorf("%+v", list)
+		t.Errorf("got cells %+v, want the second request only", list)
 	}
 	all.forget(again.head.ID)
 	if len(all.all) != 0 || len(all.answer(again.head.ID)) != 0 {
-		t.Error("it is still there")
+		t.Error("the saved output is still kept")
 	}
 }
 
@@ -105,7 +105,7 @@ func TestTranscriptBounds(t *testing.T) {
 	}
 	s := all.find(m.head.ID)
 	if s.size > mostOfTranscript || s.size < mostOfTranscript/2 {
-		t.Errorf("%d bytes are kept", s.size)
+		t.Errorf("%d bytes are kept, want at most the maximum", s.size)
 	}
 	out := s.shown()
 	var first, last struct{ Text string }
@@ -115,14 +115,14 @@ func TestTranscriptBounds(t *testing.T) {
 		t.Errorf("%q, want %s", first.Text, want)
 	}
 	if !strings.HasSuffix(last.Text, fmt.Sprintf("%4d %s", lines-1, line)) {
-		t.Error("the end is not kept")
+		t.Error("the end of the output is not kept")
 	}
 	picture := strings.Repeat("p", mostOfTranscript/2)
 	for range 3 {
 		tell("display_data", map[string]any{"data": map[string]string{"image/png": picture}})
 	}
 	if n := len(all.find(m.head.ID).outputs); n != 1 {
-		t.Errorf("%d pictures of half a bound each are kept", n)
+		t.Errorf("%d pictures of half the maximum each are kept", n)
 	}
 	for i := range 2 * mostTranscripts {
 		m = cellRequest(fmt.Sprint(i))
@@ -130,6 +130,6 @@ func TestTranscriptBounds(t *testing.T) {
 		tell("status", state("idle"))
 	}
 	if n := len(all.all); n != mostTranscripts || all.all[0].Cell != "a" {
-		t.Errorf("%d are kept, first %s: one that runs must stay", n, all.all[0].Cell)
+		t.Errorf("%d cells are kept, the first one %s, want the running cell among them", n, all.all[0].Cell)
 	}
 }

@@ -26,19 +26,19 @@ func TestJoin(t *testing.T) {
 			return string(must.M1(os.ReadFile(dir + "/go.mod"))), string(must.M1(os.ReadFile(dir + "/go.work")))
 		}
 		if gotMod, gotWork := join("import \"fmt\""); gotMod != mod || gotWork != work {
-			t.Errorf("a program without the module: %q, %q", gotMod, gotWork)
+			t.Errorf("program without the module: got go.mod %q and go.work %q", gotMod, gotWork)
 		}
 		gotMod, gotWork := join("import \"example.com/mine/internal/x\"")
 		if !strings.HasPrefix(gotMod, "module example.com/mine/gonb_1\n") || strings.Count(gotWork, mine) != 1 {
-			t.Errorf("with it: %q, %q", gotMod, gotWork)
+			t.Errorf("with a module: got go.mod %q and go.work %q", gotMod, gotWork)
 		}
 		if gotMod, gotWork := join("import \"example.com/minerals\""); gotMod != mod || gotWork != work {
-			t.Errorf("without it again: %q, %q", gotMod, gotWork)
+			t.Errorf("next program without the module: got go.mod %q and go.work %q", gotMod, gotWork)
 		}
 		own := strings.Replace(work, "\t.\n", "\t.\n\t\""+mine+"\"\n", 1) // The workspace already has this module.
 		must.M(os.WriteFile(dir+"/go.work", []byte(own), 0o600))
 		if _, gotWork := join("import x \"example.com/mine\""); gotWork != own {
-			t.Errorf("a module that is used: %q", gotWork)
+			t.Errorf("used module: got go.work %q", gotWork)
 		}
 	}
 }

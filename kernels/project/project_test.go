@@ -20,7 +20,7 @@ func goIn(t *testing.T, dir string, env []string, args ...string) string {
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+		t.Fatalf("go %s failed: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
 }
@@ -37,10 +37,10 @@ func TestNewProject(t *testing.T) {
 	goIn(t, dir, nil, "vet", "./...")
 	goIn(t, dir, nil, "test", "./...")
 	if out := goIn(t, dir, nil, "tool", "kernels", "run"); !strings.Contains(out, "ok   explore.ipynb") {
-		t.Errorf("the notebook was not run:\n%s", out)
+		t.Errorf("run did not execute the notebook:\n%s", out)
 	}
 	if left, _ := os.ReadDir(filepath.Dir(dir)); len(left) != 1 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("folders left: %v, want one", left)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestToolsOfNewProject(t *testing.T) {
 		t.Helper()
 		goIn(t, dir, nil, "build", "./...")
 		if out := goIn(t, dir, nil, "tool", "hyper", "list"); !strings.Contains(out, "bayesian-linear") {
-			t.Errorf("go tool hyper list prints\n%s", out)
+			t.Errorf("go tool hyper list printed\n%s", out)
 		}
 	}
 	write(t, filepath.Join(dir, "log.go"), `package shop
@@ -97,12 +97,12 @@ func OpenAgent(dir string, items int) (*agent.Agent, error) {
 		goIn(t, dir, offline, "mod", "edit", "-droptool="+hyper)
 		goIn(t, dir, offline, "mod", "tidy")
 		if less := files(); len(less) >= len(tidied) {
-			t.Errorf("without the tool there are as many modules:\n%s", less)
+			t.Errorf("the number of modules is the same without the tool:\n%s", less)
 		}
 		goIn(t, dir, offline, add...)
 		goIn(t, dir, offline, "mod", "tidy")
 		if again := files(); again != tidied {
-			t.Errorf("go %s and go mod tidy make\n%s\nof what was\n%s", strings.Join(add, " "), again, tidied)
+			t.Errorf("go %s and go mod tidy gave\n%s\nwant\n%s", strings.Join(add, " "), again, tidied)
 		}
 	}
 	works()
@@ -121,10 +121,10 @@ func TestReleaseNeedsNoCheckout(t *testing.T) {
 	dir := filepath.Join(outside, "shop")
 	if mod, _ := os.ReadFile(filepath.Join(dir, "go.mod")); strings.Contains(string(mod), "replace") ||
 		!strings.Contains(string(mod), version) {
-		t.Errorf("go.mod does not require %s alone:\n%s", version, mod)
+		t.Errorf("go.mod must require only version %s:\n%s", version, mod)
 	}
 	if out := goIn(t, dir, env, "tool", "kernels", "run"); !strings.Contains(out, "ok   explore.ipynb") {
-		t.Errorf("the notebook was not run:\n%s", out)
+		t.Errorf("run did not execute the notebook:\n%s", out)
 	}
 
 	// The kernel for the user's own Jupyter, with notebooks in any folder.
@@ -137,7 +137,7 @@ func TestReleaseNeedsNoCheckout(t *testing.T) {
 	}
 	goIn(t, outside, env, "run", modulePath+"/kernels@"+version, "uninstall", "--prefix", prefix)
 	if left, _ := filepath.Glob(filepath.Join(prefix, "share", "jupyter", "kernels", "*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("kernels left: %v, want none", left)
 	}
 }
 

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Make the searches and studies of PROTOCOL.md that are still missing, piece by piece, and put them into this folder.
+"""Makes the missing searches and studies of PROTOCOL.md, piece by piece, and puts them into this folder.
 
     go build -o hyper-bin ./hyper/cmd/hyper
-    python3 notebooks/results/pieces.py --hyper ./hyper-bin --hours 2       # nice -n 19, to work beside it
-    python3 notebooks/results/pieces.py --hyper ./hyper-bin --list          # what is there, and what is missing
+    python3 notebooks/results/pieces.py --hyper ./hyper-bin --hours 2       # begin no piece after two hours
+    python3 notebooks/results/pieces.py --hyper ./hyper-bin --list          # which pieces exist, and which are missing
 
-It can be stopped at any time and goes on where it was: unfinished pieces lie in --work. Run a piece with one build to its
-end: hyper refuses to go on with results of another build that would differ.
+The program can be stopped at any time, and continues when it is started again. Unfinished pieces lie in --work. Use one
+build for a piece from its beginning to its end: hyper refuses to continue results of a build with different results.
 
 On a machine with a GPU, under NVIDIA's MPS daemon (nvidia-cuda-mps-control -d), eight agents side by side fill the GPU:
 
     python3 notebooks/results/pieces.py --hyper ./hyper-bin --backend xla:cuda --whole --jobs 8 --minutes 9 --copy DIR
 
-makes each study in one piece, ends after nine minutes, and leaves what it has made in DIR as well, to be brought home.
+makes each study in one piece, ends after nine minutes, and also copies the finished pieces to DIR.
 """
 
 import argparse
@@ -29,7 +29,7 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-PERIODS, FIRST_SEED, RUNS = 100_000, 1_300_000, 32  # of a piece of a study
+PERIODS, FIRST_SEED, RUNS = 100_000, 1_300_000, 32  # RUNS is the number of runs of a piece of a study.
 
 LIKE = ["optimizer=sgd", "clip=0"]
 HYPERMODEL = LIKE + ["index-set=iid", "perturbation=0"]
@@ -59,7 +59,7 @@ for n in (10, 30):
 
 
 class Search:
-    """A search for an agent with a number of actions: a record in a folder of tuning."""
+    """A search of settings for an agent with a number of actions. Its record is a file in a folder of tuning."""
 
     def __init__(self, folder, name, agents, actions, seed, rungs, champion=None):
         self.agent, sets, self.space = agents[name]
@@ -78,7 +78,7 @@ class Search:
 
     def make(self, hyper, work, common):
         out = work / self.out
-        if common:  # On a GPU programs of several settings are compiled side by side.
+        if common:  # On a GPU the programs of several settings are compiled at the same time.
             common = common + ["--workers", "4", "--batch-runs", "512"]
         command = [hyper, "tune", "neural", "--agent", self.agent, "--seed", self.seed, "--out", out, *common]
         for s in self.sets:
@@ -96,7 +96,7 @@ class Search:
 
 
 class Study:
-    """Some seeds of an agent: a file in the folder of its experiment."""
+    """Runs of an agent with consecutive seeds: a file in the folder of its experiment."""
 
     def __init__(self, folder, name, agent, sets, first, runs=RUNS, periods=PERIODS, search=None, experiment="neural"):
         self.agent, self.sets, self.first, self.runs, self.periods = agent, sets, first, runs, periods
@@ -107,7 +107,7 @@ class Study:
         self.beginning = self.file.with_name(f"{name}-{FIRST_SEED}.jsonl.gz")
 
     def there(self):
-        """Also where the piece of the first seed has these seeds."""
+        """Return whether the runs exist, in their own file or in the file that begins with the first seed."""
         if self.file.exists() or not self.beginning.exists():
             return self.file.exists()
         with gzip.open(self.beginning, "rt") as f:
@@ -132,7 +132,7 @@ class Study:
 
 
 def like_for_like(name, actions, more=(), label=None, seeds=128):
-    """Stratum A: the search of an agent, and its study."""
+    """Return the pieces of stratum A for an agent: its search and its study."""
     search = Search("like-for-like", name, AGENTS, actions, 2_200_000, ["24:8:10000", "8:16:30000", f"3:32:{PERIODS}"])
     sets = [s for s in search.sets if s.split("=")[0] not in [m.split("=")[0] for m in more]] + list(more)
     return [search] + [Study(f"like-for-like-{actions}", label or name, search.agent, sets, first, search=search)
@@ -140,7 +140,7 @@ def like_for_like(name, actions, more=(), label=None, seeds=128):
 
 
 def at_its_best(name, seeds=64):
-    """Stratum B: the search of an agent, and its study."""
+    """Return the pieces of stratum B for an agent: its search and its study."""
     search = Search("best", name, BEST_AGENTS, 1000, 2_300_000, ["16:8:10000", "6:16:30000", f"2:32:{PERIODS}"])
     return [search] + [Study("best-1000", name, search.agent, search.sets, first, search=search)
                        for first in range(FIRST_SEED, FIRST_SEED + seeds, RUNS)]
@@ -152,13 +152,13 @@ def independent(actions, seeds=128):
 
 
 def near_exact(arms):
-    """Sentence 1 with a number of arms."""
+    """Return the pieces of sentence 1 for a number of arms."""
     return [Study("near-exact", f"{agent}-{arms}", agent, [f"arms={arms}", *sets], FIRST_SEED, 128, 10_000,
                   experiment="gaussian")
             for agent, sets in (("exact", []), ("linear", ["index-dim=10"]))]
 
 
-# Appendix D's diagonal agent with dense rows of B: the searches of the other reading, which tuning/equal has.
+# Appendix D's diagonal agent with dense rows of B. Its searches are like those of the other reading in tuning/equal.
 DENSE = {"diagonal-dense": ("diagonal", ["index-samples=4", "prior-rows=dense"], [
     "optimizer=adam,adam,sgd", "step-size[optimizer=adam]=0.0005:0.05", "step-size[optimizer=sgd]=0.01:1",
     "clip[optimizer=sgd]=0,1,5", "sgd-steps=2,4,8", "prior-factor=0.1:10", "prior-multiplier=0.01,0.1,1",
@@ -166,7 +166,7 @@ DENSE = {"diagonal-dense": ("diagonal", ["index-samples=4", "prior-rows=dense"],
 
 
 def dense_diagonal():
-    """Some 50 hours of two cores: its B has 99 MB a run. On a GPU it needs the memory for itself."""
+    """Return the pieces of that agent. They take some 50 hours on two cores. B has 99 MB a run: use a GPU for it alone."""
     first = Search("equal", "diagonal-dense", DENSE, 200, 2_000_000, ["24:16:500", "8:16:1000", "3:32:2000"])
     second = Search("equal", "diagonal-dense", DENSE, 200, 2_100_000, ["12:16:500", "3:32:2000"], first)
     return [first, second, Study("dense", "diagonal", "diagonal", second.sets, 1_100_000, 60, 5_000, second,
@@ -174,7 +174,7 @@ def dense_diagonal():
 
 
 def agents():
-    """The pieces of each agent, in their order."""
+    """Return lists of pieces in the order in which they are made: each list has the pieces of one agent."""
     out = [like_for_like("egreedy", 1000), independent(1000), like_for_like("ensemble-10", 1000),
            like_for_like("linear", 1000), like_for_like("ensemble-30", 1000)]
     out += [near_exact(arms) for arms in (10, 30, 100)]
@@ -186,11 +186,11 @@ def agents():
 
 
 def whole(pieces):
-    """Pieces of an agent whose study has all its seeds in one."""
+    """Return the pieces of an agent with all seeds of its study in one piece."""
     out = [p for p in pieces if isinstance(p, Search)]
     studies = [p for p in pieces if isinstance(p, Study)]
     if studies and any(p.there() for p in studies) or len({p.beginning for p in studies}) > 1:
-        return pieces  # It is begun in pieces, or has several studies.
+        return pieces  # The study has begun in several pieces, or there are several studies.
     if studies:
         studies[0].runs = sum(p.runs for p in studies)
     return out + studies[:1]
@@ -213,7 +213,7 @@ def run(command):
 
 
 def interrupt():
-    """End what runs: hyper saves it."""
+    """Interrupt all running commands. They save their results."""
     with lock:
         for process in running:
             process.send_signal(signal.SIGINT)
@@ -222,22 +222,23 @@ def interrupt():
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--hyper", default="hyper", help="the hyper command (default: the one in PATH)")
-    p.add_argument("--work", default=pathlib.Path("hyper-out/pieces"), type=pathlib.Path, help="unfinished pieces")
-    p.add_argument("--only", default="", help="make the pieces whose file's path has this regular expression")
-    p.add_argument("--hours", type=float, default=1e9, help="begin no piece after so many hours")
-    p.add_argument("--minutes", type=float, help="end after so many minutes, with what is unfinished saved")
-    p.add_argument("--backend", help="as for hyper run, such as xla:cuda")
-    p.add_argument("--whole", action="store_true", help="make a study in one piece, not in pieces of 32 runs")
-    p.add_argument("--jobs", type=int, default=1, help="agents to work on side by side")
-    p.add_argument("--copy", type=pathlib.Path, help="a folder that gets a copy of each piece as well")
-    p.add_argument("--list", action="store_true", help="show which pieces are there, and make none")
+    p.add_argument("--work", default=pathlib.Path("hyper-out/pieces"), type=pathlib.Path,
+                   help="the folder for unfinished pieces (default: %(default)s)")
+    p.add_argument("--only", default="", help="make only the pieces whose file's path matches this regular expression")
+    p.add_argument("--hours", type=float, default=1e9, help="begin no new piece after this number of hours")
+    p.add_argument("--minutes", type=float, help="end after this number of minutes, and save unfinished pieces")
+    p.add_argument("--backend", help="the backend, as for hyper run, such as xla:cuda")
+    p.add_argument("--whole", action="store_true", help="make each study in one piece instead of pieces of 32 runs")
+    p.add_argument("--jobs", type=int, default=1, help="the number of agents to work on at the same time (default: 1)")
+    p.add_argument("--copy", type=pathlib.Path, help="copy each finished piece to this folder too")
+    p.add_argument("--list", action="store_true", help="list existing and missing pieces, and make none")
     args = p.parse_args()
     common = ["--backend", args.backend] if args.backend else []
     chosen = [[p for p in (whole(a) if args.whole else a) if re.search(args.only, str(p.file.relative_to(HERE)))]
               for a in agents()]
     if args.list:
         for piece in sum(chosen, []):
-            print("there  " if piece.there() else "missing", piece.file.relative_to(HERE))
+            print("exists " if piece.there() else "missing", piece.file.relative_to(HERE))
         return
     args.work.mkdir(parents=True, exist_ok=True)
     begin, over = time.time(), threading.Event()
@@ -269,7 +270,7 @@ def main():
                 made.result()
             except subprocess.CalledProcessError as e:
                 if not over.is_set():
-                    print(f"pieces.py: {' '.join(e.cmd)} ended with status {e.returncode}", file=sys.stderr)
+                    print(f"pieces.py: {' '.join(e.cmd)} failed with status {e.returncode}", file=sys.stderr)
                     failed = 1
     sys.exit(failed)
 

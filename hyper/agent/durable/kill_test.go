@@ -39,7 +39,7 @@ func TestKill(t *testing.T) {
 	for k := range *kills {
 		before := len(acked)
 		if out := killed(t, dir, []Sync{Each, None}[k%2], r.IntN(80), acked); out != "" {
-			t.Fatalf("kill %d: %s", k, out)
+			t.Fatalf("kill %d: the process printed %s, want nothing", k, out)
 		}
 		if len(acked) == before {
 			idle++
@@ -49,7 +49,7 @@ func TestKill(t *testing.T) {
 	verified(t, dir, 0, acked)
 	t.Logf("%d kills, %d of them before the first record; %d acknowledged records, of %d", *kills, idle, len(acked), from)
 	if idle == *kills {
-		t.Error("no process wrote anything: the test shows nothing")
+		t.Error("no process wrote a record, so the test shows nothing")
 	}
 }
 
@@ -86,7 +86,7 @@ func killed(t *testing.T, dir string, sync Sync, ms int, acked map[uint64]string
 		var number uint64
 		var id string
 		if _, err := fmt.Sscanf(lines.Text(), "%d %s", &number, &id); err != nil {
-			t.Fatalf("%q: %v", lines.Text(), err)
+			t.Fatalf("cannot read the line %q: %v", lines.Text(), err)
 		}
 		if was, ok := acked[number]; ok {
 			t.Fatalf("number %d was acknowledged for %s, and again for %s", number, was, id)
@@ -106,20 +106,20 @@ func verified(t *testing.T, dir string, from uint64, acked map[uint64]string) ui
 	next, ids := from, map[string]bool{}
 	for r, err := range l.All(from) {
 		if err != nil || r.Number != next {
-			t.Fatalf("record %d, where %d is next: %v", r.Number, next, err)
+			t.Fatalf("got record %d, want %d: %v", r.Number, next, err)
 		}
 		if id, ok := acked[next]; ok && r.Feedback.ID != id {
-			t.Fatalf("record %d is %s, and %s was acknowledged", next, r.Feedback.ID, id)
+			t.Fatalf("record %d has ID %s, want the acknowledged %s", next, r.Feedback.ID, id)
 		}
 		if ids[r.Feedback.ID] {
-			t.Fatalf("%s is there twice", r.Feedback.ID)
+			t.Fatalf("ID %s is in the log twice", r.Feedback.ID)
 		}
 		ids[r.Feedback.ID] = true
 		next++
 	}
 	for number, id := range acked {
 		if number >= next {
-			t.Fatalf("record %d, %s, was acknowledged, and is lost: the log ends with %d", number, id, next)
+			t.Fatalf("the acknowledged record %d, %s, is lost: the log ends with %d", number, id, next)
 		}
 	}
 	return next

@@ -47,24 +47,24 @@ func TestLog(t *testing.T) {
 		must.M1(put(l, records[2]))
 		all = append(all, records[2])
 		if got := kept(t, l, 0); !reflect.DeepEqual(got, all) {
-			t.Errorf("%+v", got)
+			t.Errorf("all records: got %+v, want the written ones", got)
 		}
 		if got := kept(t, l, 3); !reflect.DeepEqual(got, all[3:]) {
-			t.Errorf("from 3: %+v", got)
+			t.Errorf("records from 3: got %+v, want the written ones from 3", got)
 		}
 		if _, err := Open(dir, Options{Log: silent}); err == nil || !strings.Contains(err.Error(), "lock") {
-			t.Errorf("a second writer: %v", err)
+			t.Errorf("Open by a second writer: got error %v, want one about the lock", err)
 		}
 		must.M(l.Close())
 	}
 	l := must.M1(Open(dir, Options{Log: silent}))
 	must.M(l.Trim(time.Unix(0, 0), 4))
 	if got := kept(t, l, 0); !reflect.DeepEqual(got, all) {
-		t.Errorf("nothing is so old: %+v", got)
+		t.Errorf("Drop of older records: got %+v, want all records", got)
 	}
 	must.M(l.Trim(time.Now(), 4))
 	if got := kept(t, l, 0); !reflect.DeepEqual(got, all[4:]) {
-		t.Errorf("after Drop: %+v", got)
+		t.Errorf("records after Drop: got %+v, want the written ones from 4", got)
 	}
 	must.M(l.Close())
 }
@@ -138,11 +138,11 @@ func TestPowerLoss(t *testing.T) {
 		last := uint64(0)
 		for r, err := range again.All(0) {
 			if err != nil || r.Number != last {
-				t.Fatalf("seed %d: record %d of %d: %v", seed, r.Number, last, err)
+				t.Fatalf("seed %d: got record %d, want %d: %v", seed, r.Number, last, err)
 			}
 			last++
 			if id, ok := known[r.Number]; ok && r.Feedback.ID != id {
-				t.Errorf("seed %d: record %d is %s, not %s", seed, r.Number, r.Feedback.ID, id)
+				t.Errorf("seed %d: record %d has ID %s, want %s", seed, r.Number, r.Feedback.ID, id)
 			}
 			delete(known, r.Number)
 		}
@@ -177,18 +177,18 @@ func TestFaults(t *testing.T) {
 		}
 		for i, id := range acked {
 			if i >= trimmed && got[uint64(i)] != id {
-				t.Fatalf("fault %d: record %d, %s, was acknowledged, and is not there", k, i, id)
+				t.Fatalf("fault %d: the acknowledged record %d, %s, is lost", k, i, id)
 			}
 		}
 		must.M(again.Close())
 		if int(count) <= k {
 			if t.Logf("%d faults", k); len(acked) != 20 {
-				t.Errorf("without a fault %d records are acknowledged", len(acked))
+				t.Errorf("without a fault: got %d acknowledged records, want 20", len(acked))
 			}
 			return // there are no more
 		}
 	}
-	t.Error("there are more writes")
+	t.Error("more faults than writes: the loop does not end")
 }
 
 // appended appends at most 20 records in some segments, until an error, and returns the IDs of the acknowledged ones.
@@ -229,10 +229,10 @@ func TestTrimAll(t *testing.T) {
 	l = must.M1(Open(dir, Options{Log: silent}))
 	defer l.Close()
 	if first := must.M1(put(l, records[0])); first != uint64(len(records)) {
-		t.Errorf("the next is number %d", first)
+		t.Errorf("the next record has number %d, want the number after the dropped ones", first)
 	}
 	if got := kept(t, l, 0); len(got) != 2 {
-		t.Errorf("%+v", got)
+		t.Errorf("got records %+v, want 2", got)
 	}
 }
 
@@ -260,7 +260,7 @@ func TestTornTail(t *testing.T) {
 	cloned(t, disk, clean)
 	must.M(must.M1(Open("log", Options{Log: slog.New(slog.NewTextHandler(&said, nil)), disk: virtual{clean}})).Close())
 	if said.Len() > 0 {
-		t.Errorf("a log that was closed is opened with %q", &said)
+		t.Errorf("Open of a closed log: got the message %q, want none", &said)
 	}
 	for _, flip := range []bool{false, true} {
 		least := 6
@@ -276,7 +276,7 @@ func TestTornTail(t *testing.T) {
 			var said bytes.Buffer
 			again, err := Open("log", Options{Log: slog.New(slog.NewTextHandler(&said, nil)), disk: virtual{torn}})
 			if refused := flip && at < len(whole)-last; refused != errors.Is(err, journal.ErrDamaged) {
-				t.Fatalf("byte %d of %d, flipped %v: %v", at, len(whole), flip, err)
+				t.Fatalf("byte %d of %d, flipped %v: got error %v", at, len(whole), flip, err)
 			} else if refused {
 				continue
 			}
@@ -284,27 +284,27 @@ func TestTornTail(t *testing.T) {
 			got := kept(t, again, 0)
 			if lost := len(got) < 6 && at > 0; flip && !strings.Contains(said.String(), "cannot be read") ||
 				!flip && at == len(whole)-1 && lost != strings.Contains(said.String(), "cannot be read") {
-				t.Errorf("byte %d, flipped %v: %d records, and it says %q", at, flip, len(got), &said)
+				t.Errorf("byte %d, flipped %v: got %d records and the message %q", at, flip, len(got), &said)
 			}
 			for i, r := range got {
 				if r.Feedback.ID != fmt.Sprint("decision ", i) {
-					t.Fatalf("byte %d, flipped %v: record %d is %+v", at, flip, i, r)
+					t.Fatalf("byte %d, flipped %v: got another record %d: %+v", at, flip, i, r)
 				}
 			}
 			if !flip && (len(got) > least || len(got) < least-1) {
-				t.Errorf("cut at byte %d: %d records, and %d with a byte more", at, len(got), least)
+				t.Errorf("cut at byte %d: got %d records, but %d with one more byte", at, len(got), least)
 			}
 			least = min(least, len(got))
 			if first := must.M1(put(again, records[0])); first != uint64(len(got)) {
-				t.Errorf("it goes on with number %d", first)
+				t.Errorf("the log continues with number %d, want the number after the kept records", first)
 			}
 			if now := kept(t, again, 0); len(now) != len(got)+1 {
-				t.Errorf("byte %d, flipped %v: %d records, and one more makes %d", at, flip, len(got), len(now))
+				t.Errorf("byte %d, flipped %v: got %d records, and %d after one more", at, flip, len(got), len(now))
 			}
 			must.M(again.Close())
 		}
 		if !flip && least != 0 {
-			t.Errorf("an empty log has %d records", least)
+			t.Errorf("empty log: got %d records, want 0", least)
 		}
 	}
 }
@@ -379,12 +379,12 @@ func TestReadBesideWriter(t *testing.T) {
 				break
 			}
 			if one.Decision.ID != fmt.Sprint(one.Number) || len(one.Decision.Context) != 5000 {
-				t.Fatalf("record %d is %s", one.Number, one.Decision.ID)
+				t.Fatalf("record %d: got ID %s, want the number and 5000 features", one.Number, one.Decision.ID)
 			}
 			n, last = n+1, one.Number
 		}
 		if _, _, err := r.Append(records[0]); err == nil {
-			t.Error("a reader writes")
+			t.Error("Append by a reader: got no error")
 		}
 		must.M(r.Close())
 	}
@@ -393,7 +393,7 @@ func TestReadBesideWriter(t *testing.T) {
 	must.M(l.Close())
 	t.Logf("read up to record %d; %d times a file had gone", last, gaps)
 	if last < 1000 {
-		t.Errorf("read up to record %d", last)
+		t.Errorf("the reader got records up to %d, want at least 1000", last)
 	}
 }
 
@@ -410,29 +410,29 @@ func TestClosed(t *testing.T) {
 				must.M(l.Close()) // in the midst of a loop
 			}
 			if want := read == 3; errors.Is(err, ErrClosed) != want || (err != nil) != want {
-				t.Errorf("record %d: %v", read, err)
+				t.Errorf("record %d: got error %v, want ErrClosed at record 3 only", read, err)
 			}
 		}
 		if read != 3 {
-			t.Errorf("the loop ended after %d", read)
+			t.Errorf("the loop ended after record %d, want 3", read)
 		}
 		if err := errors.Join(wait(), l.Close()); err != nil {
-			t.Errorf("what was written before, or Close again: %v", err)
+			t.Errorf("Wait for an earlier record, or second Close: got error %v, want none", err)
 		}
 		_, err = put(l, records[0])
 		for what, err := range map[string]error{"Append": err, "Sync": l.Sync(), "Err": l.Err(),
 			"Trim": l.Trim(time.Now(), 2)} {
 			if !errors.Is(err, ErrClosed) {
-				t.Errorf("%s after Close: %v", what, err)
+				t.Errorf("%s after Close: got error %v, want ErrClosed", what, err)
 			}
 		}
 		for _, err := range l.All(0) {
 			if !errors.Is(err, ErrClosed) {
-				t.Errorf("All after Close: %v", err)
+				t.Errorf("All after Close: got error %v, want ErrClosed", err)
 			}
 		}
 		if l.Next() != 4 {
-			t.Errorf("next is %d", l.Next())
+			t.Errorf("next number: got %d, want 4", l.Next())
 		}
 	}
 }
@@ -475,7 +475,7 @@ func TestCloseBesideUse(t *testing.T) {
 			all += n
 		}
 		if l.Next() < uint64(all) {
-			t.Errorf("%d records, and %d were acknowledged", l.Next(), all)
+			t.Errorf("the log has %d records, want all %d acknowledged ones", l.Next(), all)
 		}
 		must.M(l.Close())
 	}
@@ -502,10 +502,10 @@ func TestOtherProcess(t *testing.T) {
 	}
 	l := must.M1(Open(dir, Options{Log: silent}))
 	if said := other(); !strings.Contains(said, dir+": another process, or another part") {
-		t.Errorf("beside this process: %s", said)
+		t.Errorf("Open while this process writes: got %s, want the folder and the reason", said)
 	}
 	must.M(l.Close())
 	if said := other(); said != "<nil>" {
-		t.Errorf("after this process: %s", said)
+		t.Errorf("Open after this process: got %s, want no error", said)
 	}
 }

@@ -33,7 +33,7 @@ func filled(t *testing.T, dir string, n int) *Log {
 		must.M1(put(l, numbered(i)))
 	}
 	if segments := files(t, dir); len(segments) < 4 {
-		t.Fatalf("%d records are in %q", n, segments)
+		t.Fatalf("%d records lie in the segments %q, want at least 4 segments", n, segments)
 	}
 	return l
 }
@@ -48,21 +48,21 @@ func TestSegments(t *testing.T) {
 	for r, err := range l.All(7) {
 		must.M(err)
 		if r.Number != uint64(7+n) || r.Trained.Rounds != 7+n {
-			t.Fatalf("record %d, of %d rounds, where %d is next", r.Number, r.Trained.Rounds, 7+n)
+			t.Fatalf("got record %d with %d rounds, want record %d", r.Number, r.Trained.Rounds, 7+n)
 		}
 		if n++; n == 1 {
 			must.M(l.Trim(time.Now(), 48))
 			if now := len(files(t, dir)); now != segments {
-				t.Errorf("%d segments, and %d while somebody reads", segments, now)
+				t.Errorf("got %d segments before and %d during the reading, want no change", segments, now)
 			}
 		}
 	}
 	if now := len(files(t, dir)); n != 43 || now > 2 {
-		t.Errorf("%d records were read; %d segments remain", n, now)
+		t.Errorf("got %d records and %d segments, want 43 and at most 2", n, now)
 	}
 	for range 3 {
 		if got := kept(t, l, 0); len(got) != 2 || got[0].Trained.Rounds != 48 || l.Next() != 50 {
-			t.Errorf("%+v", got)
+			t.Errorf("got records %+v, want rounds 48 and 49, and the next number 50", got)
 		}
 		must.M(l.Close())
 		l = must.M1(Open(dir, Options{Log: silent}))
@@ -87,16 +87,17 @@ func TestDamagedSegment(t *testing.T) {
 		for r, err := range l.All(0) {
 			if err != nil {
 				if !errors.Is(err, want) || next < first || next >= after {
-					t.Errorf("%s: record %d: %v", what, next, err)
+					t.Errorf("%s: reading ends at record %d with error %v, want an error within the damaged records",
+						what, next, err)
 				}
 				return
 			}
 			if r.Trained.Rounds != int(next) {
-				t.Fatalf("%s: record %d is %+v", what, next, r)
+				t.Fatalf("%s: record %d is %+v, want the number of rounds equal to the record's number", what, next, r)
 			}
 			next++
 		}
-		t.Errorf("%s: it is read", what)
+		t.Errorf("%s: the damaged log is read without an error", what)
 	}
 	for at := range whole {
 		data := append([]byte(nil), whole...)
@@ -163,7 +164,7 @@ func TestDamagedAfterClose(t *testing.T) {
 			must.M(l.Close())
 		}
 		if !errors.Is(err, journal.ErrDamaged) {
-			t.Fatalf("byte %d of %d: %v", at, len(whole), err)
+			t.Fatalf("byte %d of %d is damaged: got error %v, want ErrDamaged", at, len(whole), err)
 		}
 	}
 }
@@ -210,7 +211,7 @@ func TestSharedSync(t *testing.T) {
 					before := syncs.Load()
 					must.M(wait())
 					if l.order.Lock(); l.safe <= first {
-						t.Errorf("record %d was acknowledged, and those before %d are safe", first, l.safe)
+						t.Errorf("record %d was acknowledged, but only the records before %d are synced", first, l.safe)
 					}
 					l.order.Unlock()
 					if syncs.Load() == before && before == 0 {
@@ -222,7 +223,7 @@ func TestSharedSync(t *testing.T) {
 		writers.Wait()
 		// Of 100 records: 5 rounds, of which each may take two syncs.
 		if n := syncs.Load(); n > 25 {
-			t.Errorf("%v: %d syncs", o.Sync, n)
+			t.Errorf("Sync %v: got %d syncs, want at most 25", o.Sync, n)
 		}
 		must.M(l.Close())
 	}
@@ -241,18 +242,18 @@ func TestWrite(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "log")
 	if err := Write(dir, from(5, 6, 8)); !errors.Is(err, ErrGap) {
-		t.Errorf("a gap: %v", err)
+		t.Errorf("Write with a missing number: got error %v, want ErrGap", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder remains: %v", err)
+		t.Errorf("Write that failed: the folder is still there (error %v)", err)
 	}
 	must.M(Write(dir, from(5, 6, 7)))
 	l := must.M1(Open(dir, Options{Log: silent}))
 	if first := must.M1(put(l, numbered(1))); first != 8 || len(kept(t, l, 0)) != 4 {
-		t.Errorf("it goes on with record %d", first)
+		t.Errorf("the log continues with record %d, want 8", first)
 	}
 	must.M(l.Close())
 	if err := Write(dir, from(5)); err == nil || len(files(t, dir)) == 0 {
-		t.Errorf("a folder that is there: %v", err)
+		t.Errorf("Write to an existing folder: got error %v, want one that leaves the folder", err)
 	}
 }

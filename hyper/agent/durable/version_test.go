@@ -65,10 +65,10 @@ func TestVersion(t *testing.T) {
 		must.M(os.CopyFS(dir, os.DirFS(folder)))
 		l := must.M1(Open(dir, Options{Log: silent}))
 		if got := kept(t, l, 0); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v", folder, got)
+			t.Errorf("log %s: got records %+v, want the ones that were written", folder, got)
 		}
 		if first := must.M1(put(l, want[0])); first != uint64(len(want)) {
-			t.Errorf("%s: the next record has number %d", folder, first)
+			t.Errorf("%s: the next record has number %d, want the number of written records", folder, first)
 		}
 		must.M(l.Close())
 	}
@@ -82,14 +82,14 @@ func TestFirstVersion(t *testing.T) {
 		before := must.M1(os.ReadDir(dir))
 		_, err := Open(dir, Options{Log: silent, ReadOnly: only})
 		if err == nil || !strings.Contains(err.Error(), "`go run ./hyper/cmd/convertlog "+dir+"`") {
-			t.Errorf("ReadOnly %v: %v", only, err)
+			t.Errorf("ReadOnly %v: got error %v, want one with the command that converts the log", only, err)
 		}
 		after := must.M1(os.ReadDir(dir))
 		if !only {
 			after = after[1:] // LOCK
 		}
 		if len(before) != len(after) {
-			t.Errorf("%v, and before %v", after, before)
+			t.Errorf("files of the log: got %v, before %v, want no change", after, before)
 		}
 	}
 }

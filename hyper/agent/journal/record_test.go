@@ -37,20 +37,20 @@ func TestRecords(t *testing.T) {
 		}
 		got, err := Decode(data)
 		if err != nil || !reflect.DeepEqual(got, r) {
-			t.Errorf("%+v: %v", got, err)
+			t.Errorf("decoded record: got %+v, error %v, want the encoded one", got, err)
 		}
 		for i := range data {
 			if _, err := Decode(data[:i]); !errors.Is(err, ErrDamaged) {
-				t.Errorf("%d of %d bytes: %v", i, len(data), err)
+				t.Errorf("%d of %d bytes: got error %v, want ErrDamaged", i, len(data), err)
 			}
 			changed := append([]byte(nil), data...)
 			changed[i] ^= 0x10
 			if _, err := Decode(changed); err == nil {
-				t.Errorf("byte %d is changed, and nobody sees it", i)
+				t.Errorf("changed byte %d: got no error", i)
 			}
 		}
 		if _, err := Decode(append(data, 0)); !errors.Is(err, ErrDamaged) {
-			t.Errorf("a byte more: %v", err)
+			t.Errorf("one byte more: got error %v, want ErrDamaged", err)
 		}
 	}
 	data, _ := records[0].Encode()
@@ -66,7 +66,7 @@ func TestRecords(t *testing.T) {
 		{Arms: &Arms{Like: []int{-1, 1}, Offered: []int{0}}}, {Arms: &Arms{Like: []int{-1}, Offered: []int{0, 0}}},
 		{Features: &Features{Action: Named{Buckets: -1}}}} {
 		if _, err := r.Encode(); err == nil {
-			t.Errorf("%+v is written", r)
+			t.Errorf("Encode of the invalid record %+v: got no error", r)
 		}
 	}
 }
@@ -86,10 +86,10 @@ func FuzzDecode(f *testing.F) {
 		}
 		again, err := r.Encode()
 		if err != nil {
-			t.Fatalf("%+v was read, and cannot be written: %v", r, err)
+			t.Fatalf("record %+v was read, but cannot be written: %v", r, err)
 		}
 		if back, err := Decode(again); err != nil || len(again) > len(data) {
-			t.Fatalf("%+v is written as %x, and read as %+v: %v", r, again, back, err)
+			t.Fatalf("record %+v was written as %x, and read as %+v: %v", r, again, back, err)
 		}
 	})
 }
@@ -100,7 +100,7 @@ func TestFirstVersionBytes(t *testing.T) {
 	for _, r := range records[:6] {
 		data, err := r.Encode()
 		if err != nil || data[0] != 1 {
-			t.Fatalf("version %d, %v", data[0], err)
+			t.Fatalf("got version %d, error %v, want version 1", data[0], err)
 		}
 		sum.Write(data)
 	}

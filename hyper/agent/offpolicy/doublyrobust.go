@@ -24,7 +24,3 @@ func (DoublyRobust) parts(samples []Sample, base, residual []float64) error {
 	}
 	return nil
 }
-
-func (DoublyRobust) terms(b Bernstein) (from, to float64) { return b.corrected(b.most(0)) }
-
-func (DoublyRobust) rest(b Bernstein) (from, to float64) { return b.Low - b.High, b.High - b.Low }

@@ -20,6 +20,3 @@ type Estimator interface {
 	// parts sets the base and the residual of every decision.
 	parts(samples []Sample, base, residual []float64) error
 }
-
-// cuts reports whether an estimator reduces the weight most.
-func cuts(e Estimator, most float64) bool { return e.cut(most) < most }

@@ -15,8 +15,7 @@ import (
 //
 // If the log does not allow an estimate with an interval, the error is a [Refusal], which wraps [ErrNoOverlap],
 // [ErrMeanWeight] or [ErrTooFew], and says what to do. The error wraps [ErrNoModel] if the estimator needs predictions
-// that samples lack. Other errors report an invalid setting, a zero Sample, or a reward outside the bounds of
-// [Bernstein].
+// that samples lack. Other errors report an invalid setting or a zero Sample.
 func Evaluate(samples []Sample, e Estimator, o Options) (Estimate, error) {
 	o = o.withDefaults()
 	if err := check(samples, e, o); err != nil {
@@ -32,9 +31,7 @@ func Evaluate(samples []Sample, e Estimator, o Options) (Estimate, error) {
 	out := Estimate{Value: v.value, StdErr: v.stdErr, Decisions: len(samples), Freedom: v.freedom,
 		EffectiveSize: effectiveSize(v.weights), LargestWeight: floats.Max(v.weights),
 		Unsupported: v.unsupported, Blind: max(0, stat.Mean(v.blind, nil))}
-	if out.Lower, out.Upper, err = o.Interval.interval(v, o.Level); err != nil {
-		return Estimate{}, err
-	}
+	out.Lower, out.Upper = v.interval(o.Level)
 	if !finite(out.Upper-out.Lower) || !finite(out.EffectiveSize) {
 		return Estimate{}, errors.New("the rewards or weights are too large for double precision: rescale rewards, " +
 			"cut weights")

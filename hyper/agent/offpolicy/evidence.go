@@ -9,8 +9,6 @@ import (
 
 // evidence holds the terms of an estimator for one target on a log. Slices have one number for each decision.
 type evidence struct {
-	samples        []Sample
-	estimator      Estimator
 	base, residual []float64
 	weights        []float64 // cut weights
 	terms          []float64 // base + weights residual
@@ -24,7 +22,7 @@ type evidence struct {
 
 func newEvidence(samples []Sample, e Estimator) (*evidence, error) {
 	n := len(samples)
-	v := &evidence{samples: samples, estimator: e, base: make([]float64, n), residual: make([]float64, n),
+	v := &evidence{base: make([]float64, n), residual: make([]float64, n),
 		weights: make([]float64, n), terms: make([]float64, n), blind: make([]float64, n)}
 	if err := e.parts(samples, v.base, v.residual); err != nil {
 		return nil, err

@@ -6,18 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Interval is a method to compute the interval of an estimate: [Hall], [Bootstrap] or [Bernstein]. Intervals are values
-// without state, and safe for concurrent use.
-type Interval interface {
-	// validate reports an invalid setting.
-	validate() error
-	// asymptotic reports whether the method needs Options.Least degrees of freedom.
-	asymptotic() bool
-	// interval returns the interval of the estimate from this evidence.
-	interval(v *evidence, level float64) (lower, upper float64, err error)
-}
-
-// Hall asks for Hall's interval of a mean ("On the removal of skewness by transformation", 1992). It contains the
+// interval returns Hall's interval of a mean ("On the removal of skewness by transformation", 1992). It contains the
 // values for which the transformed Student's statistic g(T), T = (mean - value) / standard error, lies between
 // quantiles, where
 //
@@ -26,15 +15,9 @@ type Interval interface {
 // has almost no skewness and s is the skewness of the mean. The interval is close to the bootstrap of T, without random
 // draws. The quantiles are Student's with [Estimate].Freedom degrees of freedom (Satterthwaite 1946). The moments of
 // the weights are exact, so that s and the freedom take account of heavy weights that do not occur in the log.
-type Hall struct{}
-
-func (Hall) validate() error { return nil }
-
-func (Hall) asymptotic() bool { return true }
-
-func (Hall) interval(v *evidence, level float64) (lower, upper float64, err error) {
+func (v *evidence) interval(level float64) (lower, upper float64) {
 	q := distuv.StudentsT{Sigma: 1, Nu: v.freedom}.Quantile((1 + level) / 2)
-	return v.value - v.stdErr*unskewed(q, v.skewness), v.value - v.stdErr*unskewed(-q, v.skewness), nil
+	return v.value - v.stdErr*unskewed(q, v.skewness), v.value - v.stdErr*unskewed(-q, v.skewness)
 }
 
 // unskewed returns the inverse of Hall's g at x, for a skewness s.

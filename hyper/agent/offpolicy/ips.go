@@ -8,7 +8,7 @@ import (
 
 // IPS is inverse propensity scoring (Horvitz and Thompson 1952), the mean of w r. It has no bias if the log may take
 // every action that the target takes. Its variance depends on the zero of the rewards: rewards 100 and 101 have more
-// than 100 times the variance of rewards 0 and 1. Prefer [SNIPS], unless you need the bound of a [Bernstein] interval.
+// than 100 times the variance of rewards 0 and 1. Prefer [SNIPS].
 type IPS struct {
 	// Clip is the largest weight: a larger weight counts as Clip (Ionides 2008), which reduces the variance. It biases
 	// the estimate by the reward of the part that it cuts off, [Estimate].Blind; the bias is downward if rewards are
@@ -38,10 +38,3 @@ func (e IPS) parts(samples []Sample, base, residual []float64) error {
 	}
 	return nil
 }
-
-func (e IPS) terms(b Bernstein) (from, to float64) {
-	most := b.most(e.Clip)
-	return min(0, most*b.Low), max(0, most*b.High)
-}
-
-func (e IPS) rest(b Bernstein) (from, to float64) { return b.Low, b.High }

@@ -131,22 +131,22 @@ func TestOpenBanditDataset(t *testing.T) {
 		{"bts", forBTS, onPolicy(bts), offpolicy.SNIPS{}, offpolicy.Options{}},
 		{"bts", forBTS, onPolicy(bts), offpolicy.DoublyRobust{}, offpolicy.Options{}},
 		{"bts", forBTS, onPolicy(bts), offpolicy.Switch{}, offpolicy.Options{}},
-		{"bts", forBTS, onPolicy(bts), offpolicy.SNIPS{}, offpolicy.Options{Interval: offpolicy.Bootstrap{Draws: 199}}},
 		// Twelve impressions of equal weight determine this estimate, fewer than Options.Least requires.
 		{"random", forRandom, onPolicy(random), offpolicy.Switch{}, offpolicy.Options{Least: 10}},
 	} {
 		got, err := offpolicy.Evaluate(k.samples, k.e, k.o)
 		t.Logf("%s, %v: %v, freedom %.1f, blind %.3f; when tried %.4g", k.target, k.e, got, got.Freedom, got.Blind, k.rate)
 		if err != nil || !(got.Lower <= k.rate && k.rate <= got.Upper) {
-			t.Errorf("%s, %v: %v, %v, and the click rate was %.4g", k.target, k.e, got, err, k.rate)
+			t.Errorf("%s, %v: got %v, error %v, want an interval with the click rate %.4g",
+				k.target, k.e, got, err, k.rate)
 		}
 		if width := got.Upper - got.Lower; width > 0.8*k.rate {
-			t.Errorf("%s, %v: the interval says little, %v", k.target, k.e, got)
+			t.Errorf("%s, %v: got %v, want a narrower interval", k.target, k.e, got)
 		}
 	}
 	for _, e := range []offpolicy.Estimator{offpolicy.IPS{}, offpolicy.SNIPS{}, offpolicy.DoublyRobust{}} {
 		if got, err := offpolicy.Evaluate(forRandom, e, offpolicy.Options{}); !errors.Is(err, offpolicy.ErrTooFew) {
-			t.Errorf("the random policy, %v: %v, %v, where one impression of weight 21,739 decides", e, got, err)
+			t.Errorf("random policy, %v: got %v, error %v, want a refusal because of one weight of 21,739", e, got, err)
 		}
 	}
 }

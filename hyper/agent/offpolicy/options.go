@@ -8,18 +8,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Options select the interval, and what Evaluate refuses. The zero value means the defaults.
+// Options set the level of the interval, and what Evaluate refuses. The zero value means the defaults.
 type Options struct {
-	Interval    Interval // nil means Hall{}
-	Level       float64  // level of the interval, between 0 and 1; 0 means 0.95
-	Least       float64  // smallest Freedom of an interval other than Bernstein's; 0 means 20
-	Unsupported float64  // largest probability of the target for actions that the log never takes; 0 means 0.001
+	Level       float64 // level of the interval, between 0 and 1; 0 means 0.95
+	Least       float64 // smallest Freedom of an interval; 0 means 20
+	Unsupported float64 // largest probability of the target for actions that the log never takes; 0 means 0.001
 }
 
 func (o Options) withDefaults() Options {
-	if o.Interval == nil {
-		o.Interval = Hall{}
-	}
 	o.Level = cmp.Or(o.Level, 0.95)
 	o.Least = cmp.Or(o.Least, 20)
 	o.Unsupported = cmp.Or(o.Unsupported, 0.001)
@@ -27,10 +23,7 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) validate() error {
-	if err := faults.Value("Options.Interval", o.Interval); err != nil {
-		return err
-	}
-	err := errors.Join(o.Interval.validate(), faults.Positive("Options.Least", o.Least))
+	err := faults.Positive("Options.Least", o.Least)
 	if !(o.Level > 0 && o.Level < 1) {
 		err = errors.Join(err, fmt.Errorf("Options.Level must be between 0 and 1, got %v", o.Level))
 	}

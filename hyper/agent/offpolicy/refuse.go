@@ -37,10 +37,7 @@ func (v *evidence) refuse(o Options) error {
 	if err := v.checkMeanWeight(); err != nil {
 		return err
 	}
-	if o.Interval.asymptotic() {
-		return v.checkFreedom(o.Least)
-	}
-	return nil
+	return v.checkFreedom(o.Least)
 }
 
 // checkSupport reports a target that takes too often actions that the log never takes.
@@ -79,8 +76,8 @@ func (v *evidence) checkMeanWeight() error {
 
 // checkFreedom reports a mean whose interval would not contain the true value as often as it should.
 func (v *evidence) checkFreedom(least float64) error {
-	const advice = "log more decisions, evaluate a target that is nearer to the logging policy, cut the largest weights " +
-		"(IPS.Clip or Switch, which bias), or ask for a Bernstein interval"
+	const advice = "log more decisions, evaluate a target that is nearer to the logging policy, or cut the largest weights " +
+		"(IPS.Clip or Switch, which bias)"
 	switch {
 	case v.stdErr == 0:
 		return &Refusal{ErrTooFew, "all terms are equal, so their variance is unknown", advice}

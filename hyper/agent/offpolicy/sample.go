@@ -77,7 +77,7 @@ func (s *Sample) cut(e Estimator) (above1 powers, left float64) {
 		above1.add(s.logged[a], cut-1)
 		left += s.logged[a] * (w - cut)
 	}
-	if s.partial && cuts(e, math.Inf(1)) {
+	if s.partial && !math.IsInf(e.cut(math.Inf(1)), 1) { // e cuts large weights
 		left = -above1[0] // this varies less than the part seen above the cut
 	}
 	return above1, left

@@ -11,15 +11,15 @@ func TestNewSample(t *testing.T) {
 	logged, target, model := []float32{0.5, 0.5, 0}, []float32{0.25, 0.5, 0.25}, []float32{1, 2, 4}
 	s := must.M1(NewSample(1, 3, logged, target, model))
 	if s.weight() != 1 || s.weights[0] != 0.5 || s.unsupported != 0.25 || s.predicted != 2 || s.expected != 2.25 {
-		t.Errorf("got %+v", s)
+		t.Errorf("sample: got %+v, want weight 1, unsupported 0.25, predicted 2, expected 2.25", s)
 	}
 	logged[0], target[0] = 9, 9
 	if s.logged[0] != 0.5 || s.weights[0] != 0.5 {
-		t.Error("the vectors are not copied")
+		t.Error("the sample shares the caller's vectors, want copies")
 	}
 	p := must.M1(NewPartial(1, 3, 0.125, []float64{0.25, 0.5, 0.25}, nil))
 	if p.weight() != 4 || p.modelled {
-		t.Errorf("got %+v", p)
+		t.Errorf("partial sample: got %+v, want weight 4 and no model", p)
 	}
 }
 
@@ -70,6 +70,6 @@ func TestNewPartialBadInput(t *testing.T) {
 		}
 	}
 	if _, err := NewPartial(2, 1, 0.5, good, nil); err == nil {
-		t.Error("action 2 of 2")
+		t.Error("NewPartial with action 2 of 2: got no error")
 	}
 }

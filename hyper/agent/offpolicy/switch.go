@@ -31,7 +31,3 @@ func (e Switch) cut(w float64) float64 {
 func (e Switch) parts(samples []Sample, base, residual []float64) error {
 	return DoublyRobust{}.parts(samples, base, residual)
 }
-
-func (e Switch) terms(b Bernstein) (from, to float64) { return b.corrected(b.most(e.threshold())) }
-
-func (e Switch) rest(b Bernstein) (from, to float64) { return DoublyRobust{}.rest(b) }

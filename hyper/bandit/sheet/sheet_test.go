@@ -32,7 +32,7 @@ func TestSets(t *testing.T) {
 			"8bee3239f80b6549cbf0bc69c07bdcad8bb33fb968329c0678328a8ca971784b"},
 	}
 	if names := sheet.Sets(); len(names) != len(want) || !slices.IsSorted(names) {
-		t.Errorf("sets %v", names)
+		t.Errorf("got data sets %v, want the built-in ones in order", names)
 	}
 	for _, name := range sheet.Sets() {
 		s, err := sheet.Set(name)
@@ -54,7 +54,7 @@ func TestSets(t *testing.T) {
 	}
 	for _, odd := range []string{"", "../sets", "/etc/passwd"} {
 		if _, err := sheet.Set(odd); err == nil || !strings.Contains(err.Error(), "choose one of digits, phishing,") {
-			t.Errorf("%q: %v", odd, err)
+			t.Errorf("data set %q: got error %v, want one that lists the names", odd, err)
 		}
 	}
 }
@@ -111,11 +111,11 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		if len(s.Header) < 2 || len(s.Rows) < 2 || len(s.Lines) != len(s.Rows) || len(s.Sum) != 64 {
-			t.Errorf("%q is read as %+v", text, s)
+			t.Errorf("text %q: got the invalid table %+v", text, s)
 		}
 		for _, row := range s.Rows {
 			if len(row) != len(s.Header) || slices.Contains(row, "") {
-				t.Errorf("%q has the row %q", text, row)
+				t.Errorf("text %q: got the invalid row %q", text, row)
 			}
 		}
 	})

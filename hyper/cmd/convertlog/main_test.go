@@ -43,19 +43,19 @@ func TestConvert(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	must.M(os.CopyFS(dir, os.DirFS("testdata/v1")))
 	if n := must.M1(convert(dir)); n != len(firstVersion) {
-		t.Errorf("%d records", n)
+		t.Errorf("converted %d records, want all", n)
 	}
 	if all, next := opened(t, dir); !reflect.DeepEqual(all, firstVersion) || next != 5 {
-		t.Errorf("next is %d, of %+v", next, all)
+		t.Errorf("the next number is %d, want 5, after %+v", next, all)
 	}
 	for _, file := range must.M1(os.ReadDir("testdata/v1")) {
 		was := must.M1(os.ReadFile(filepath.Join("testdata/v1", file.Name())))
 		if now := must.M1(os.ReadFile(filepath.Join(dir+".old", file.Name()))); string(now) != string(was) {
-			t.Errorf("%s has changed", file.Name())
+			t.Errorf("file %s of the old log has changed", file.Name())
 		}
 	}
 	if _, err := convert(dir); err == nil || !strings.Contains(err.Error(), "no log of a version before") {
-		t.Errorf("again: %v", err)
+		t.Errorf("second conversion: got error %v, want one that says that there is no old log", err)
 	}
 }
 
@@ -64,11 +64,11 @@ func TestConvertTrimmed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	begun(t, dir, 7, 2507)
 	if n := must.M1(convert(dir)); n != 2500 {
-		t.Errorf("%d records", n)
+		t.Errorf("converted %d records, want 2500", n)
 	}
 	all, next := opened(t, dir)
 	if len(all) != 2500 || next != 2507 || all[0].Number != 7 || all[2499].Trained.Rounds != 2506 {
-		t.Errorf("%d records, next is %d", len(all), next)
+		t.Errorf("got %d records and next number %d, want 2500 and 2507", len(all), next)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestRefused(t *testing.T) {
 		begun(t, dir, 0, 6)
 		db := must.M1(pebble.Open(dir, &pebble.Options{Logger: quiet{}}))
 		if _, err := convert(dir); err == nil || !strings.Contains(err.Error(), "whose server must have ended") {
-			t.Errorf("a log that is open: %v", err)
+			t.Errorf("open log: got error %v, want one that says that its server must have ended", err)
 		}
 		spoil(dir, db)
 		must.M(db.Close())

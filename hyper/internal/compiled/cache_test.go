@@ -35,24 +35,24 @@ func TestWhatIsPutIsFoundByEveryone(t *testing.T) {
 	c := cacheIn(t, dir)
 	key, other := KeyOf([]byte("program")), KeyOf([]byte("pro"), []byte("gram"))
 	if _, ok := c.Get(key); ok {
-		t.Error("found in an empty cache")
+		t.Error("Get from an empty cache: got a program")
 	}
 	put(t, c, key, []byte("code"))
 	if program, ok := cacheIn(t, dir).Get(key); !ok || string(program) != "code" {
-		t.Errorf("got %q, %v", program, ok)
+		t.Errorf("got program %q, %v, want the stored one", program, ok)
 	}
 	if _, ok := c.Get(other); ok {
-		t.Error("found under another key: parts that make the same text in sum are not the same parts")
+		t.Error("found under another key: different parts with the same joined text must have different keys")
 	}
 	info, err := os.Stat(dir)
 	if err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the folder has mode %v, %v", info.Mode(), err)
+		t.Errorf("folder of the cache: got mode %v, error %v, want 0700", info.Mode(), err)
 	}
 	if file, err := os.Stat(c.path(key)); err != nil || file.Mode().Perm() != 0o600 {
-		t.Errorf("the file has mode %v, %v", file.Mode(), err)
+		t.Errorf("file of a program: got mode %v, error %v, want 0600", file.Mode(), err)
 	}
 	if home, err := os.Stat(filepath.Dir(dir)); err != nil || home.Mode().Perm()&0o055 != 0o055 {
-		t.Errorf("the folder above, which others may share, has mode %v, %v", home.Mode(), err)
+		t.Errorf("parent folder, which others may share: got mode %v, error %v", home.Mode(), err)
 	}
 }
 
@@ -110,11 +110,11 @@ func TestDamagedProgramsAreNotUsedAndAreReplaced(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got, ok := c.Get(key); ok {
-					t.Fatalf("program %d was used: %d bytes of %d", i, len(got), len(program))
+					t.Fatalf("damaged program %d was used: %d bytes of %d", i, len(got), len(program))
 				}
 				put(t, c, key, program)
 				if got, ok := c.Get(key); !ok || !bytes.Equal(got, program) {
-					t.Fatalf("program %d was not replaced", i)
+					t.Fatalf("damaged program %d was not replaced", i)
 				}
 			}
 			if n := c.Replaced(); n != 200 {
@@ -132,27 +132,27 @@ func TestFolderMustBeTheUsersOwn(t *testing.T) {
 	}
 	cacheIn(t, dir)
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("a folder that others could write has mode %v, %v", info.Mode(), err)
+		t.Errorf("folder that others could write to: got mode %v, error %v, want 0700", info.Mode(), err)
 	}
 	link := dir + "-link"
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(link, 1, 0); err == nil {
-		t.Error("a link was taken for the folder")
+		t.Error("a symbolic link was used as the folder")
 	}
 	file := dir + "-file"
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(file, 1, 0); err == nil || !strings.Contains(err.Error(), "not a folder") {
-		t.Errorf("a file was taken for the folder: %v", err)
+		t.Errorf("a file was used as the folder: error %v", err)
 	}
 	if err := os.Chown(dir, 12345, -1); err != nil {
 		t.Skip("only root can give a folder to another user")
 	}
 	if _, err := Open(dir, 1, 0); err == nil || !strings.Contains(err.Error(), "another user") {
-		t.Errorf("a folder of another user was taken: %v", err)
+		t.Errorf("a folder of another user was used: error %v", err)
 	}
 }
 
@@ -165,13 +165,13 @@ func TestTheLeastRecentlyUsedGo(t *testing.T) {
 		keys[i] = KeyOf([]byte{byte(i)})
 		if i == 10 { // the next one makes too many; of the first two, used long ago, one was just used again
 			if _, ok := c.Get(keys[0]); !ok {
-				t.Fatal("a program went too early")
+				t.Fatal("a recently used program was removed")
 			}
 		}
 		put(t, c, keys[i], make([]byte, 1000))
 		at := past.Add(time.Duration(i) * time.Second)
 		if i < 10 && os.Chtimes(c.path(keys[i]), at, at) != nil {
-			t.Fatal("cannot set times")
+			t.Fatal("the times of a file cannot be set")
 		}
 	}
 	for i, want := range []bool{true, false, false, true} {
@@ -198,10 +198,10 @@ func TestWhatDeadProcessesLeftGoes(t *testing.T) {
 	}
 	put(t, c, KeyOf(), []byte("code"))
 	if _, err := os.Stat(old); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("what a process left two hours ago is still there")
+		t.Error("a temporary file that is two hours old was not removed")
 	}
 	if _, err := os.Stat(fresh); err != nil {
-		t.Error("what may still be written was removed")
+		t.Error("a recent temporary file was removed")
 	}
 	if n, _ := c.Content(); n != 1 {
 		t.Errorf("%d programs, want 1", n)
@@ -215,7 +215,7 @@ func TestClearLeavesOnlyWhatIsNotOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(c.Dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the folder is still there: %v", err)
+		t.Errorf("folder of the cache: got error %v, want not-exist", err)
 	}
 	c = cacheIn(t, c.Dir)
 	put(t, c, KeyOf(), []byte("code"))
@@ -227,7 +227,7 @@ func TestClearLeavesOnlyWhatIsNotOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(c.Dir); err != nil || len(left) != 1 {
-		t.Errorf("left: %v, %v", left, err)
+		t.Errorf("files left: %v, error %v, want 1", left, err)
 	}
 }
 
@@ -257,10 +257,10 @@ func TestLockWaitsForTheOther(t *testing.T) {
 	}
 	all.Wait()
 	if compilations != 1 || waits == 0 {
-		t.Errorf("%d compilations, %d waits", compilations, waits)
+		t.Errorf("got %d compilations and %d waits, want 1 compilation and some waits", compilations, waits)
 	}
 	if left, _ := filepath.Glob(c.Dir + "/*" + lockSuffix); len(left) > 0 {
-		t.Errorf("locks are left: %v", left)
+		t.Errorf("lock files left: %v, want none", left)
 	}
 }
 
@@ -269,12 +269,12 @@ func TestLockWaitsForABoundedTime(t *testing.T) {
 	c.Wait = 50 * time.Millisecond
 	unlock, waited := c.Lock(KeyOf())
 	if waited {
-		t.Error("waited for nobody")
+		t.Error("the cache waited although no other process compiles")
 	}
 	began := time.Now()
 	second, waited := c.Lock(KeyOf())
 	if took := time.Since(began); !waited || took < c.Wait || took > 20*c.Wait {
-		t.Errorf("waited %v: %v", waited, took)
+		t.Errorf("waited %v for %v, want about Wait", waited, took)
 	}
 	second()
 	unlock()
@@ -286,7 +286,7 @@ func TestProcessorIsKnownHere(t *testing.T) {
 		t.Skip(err) // for example on a system on which XLA does not run
 	}
 	if again, _ := Processor(); again != text || !strings.Contains(text, "processors\n") {
-		t.Errorf("not the same twice, or no number of processors:\n%s\n%s", text, again)
+		t.Errorf("two descriptions of the machine differ, or have no number of processors:\n%s\n%s", text, again)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestSize(t *testing.T) {
 		{[]int{46341, 46341}, false}, {[]int{46340, 46340}, true},
 	} {
 		if err := Size("x", c.sizes...); (err == nil) != c.ok {
-			t.Errorf("%v: %v", c.sizes, err)
+			t.Errorf("sizes %v: got error %v", c.sizes, err)
 		}
 	}
 }
@@ -55,6 +55,6 @@ func TestPrefix(t *testing.T) {
 	a, b := errors.New("a"), errors.New("b")
 	err := Prefix("x.", errors.Join(a, nil, errors.Join(b, Prefix("y.", a))))
 	if err.Error() != "x.a\nx.b\nx.y.a" || !errors.Is(err, b) || Prefix("x", nil) != nil {
-		t.Errorf("got %v", err)
+		t.Errorf("joined errors: got %v, want x.a, x.b and x.y.a", err)
 	}
 }

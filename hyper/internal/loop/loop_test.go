@@ -46,7 +46,7 @@ func TestRepeatIsUnroll(t *testing.T) {
 			t.Fatal(err)
 		}
 		if loop, rounds := out[0].Value(), out[1].Value(); !reflect.DeepEqual(loop, rounds) {
-			t.Errorf("a loop gives %v, rounds one after the other %v", loop, rounds)
+			t.Errorf("a loop gives %v, want %v as from separate rounds", loop, rounds)
 		}
 		// By hand, in double precision: w after four steps, three times its sum, and seven times the mean of x.
 		want := byHand()
@@ -133,6 +133,6 @@ func TestLoopsDoNotGrow(t *testing.T) {
 		return len(g.Nodes())
 	}
 	if few, many := size(2), size(100); few != many {
-		t.Errorf("2 rounds are %d operations, 100 are %d: see nests", few, many)
+		t.Errorf("2 rounds have %d operations and 100 have %d, want equal numbers: see nests", few, many)
 	}
 }

@@ -39,7 +39,7 @@ func TestHint(t *testing.T) {
 		t.Errorf("Hint = %q, want %q", got, want)
 	}
 	if got := Hint("swish", []string{"relu", "tanh"}); got != "" {
-		t.Errorf("Hint = %q for a word that is near none", got)
+		t.Errorf("hint for a word that is near no other: got %q, want none", got)
 	}
 }
 

@@ -79,6 +79,6 @@ func TestLayoutIsThatOfPJRT(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command(compiler, "-fsyntax-only", file).CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("the compiler failed: %v\n%s", err, out)
 	}
 }

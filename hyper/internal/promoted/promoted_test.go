@@ -24,7 +24,7 @@ func TestBy(t *testing.T) {
 	} {
 		for _, v := range all {
 			if By[fmt.Stringer](v) != want {
-				t.Errorf("%T: %v", v, !want)
+				t.Errorf("By of %T: got %v", v, !want)
 			}
 		}
 	}

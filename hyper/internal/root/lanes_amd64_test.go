@@ -33,11 +33,11 @@ func TestLanesAreGo(t *testing.T) {
 					numbers[i] = append(numbers[i], float64(v))
 				}
 				if !ok {
-					t.Fatal("not finite")
+					t.Fatal("the update is not finite")
 				}
 			}
 			if !roots[0].Equal(roots[1]) || !slices.Equal(numbers[0], numbers[1]) {
-				t.Fatalf("n = %d: other bits", n)
+				t.Fatalf("n = %d: assembly and Go give different bits", n)
 			}
 			own = roots[0]
 		}

@@ -69,18 +69,18 @@ func TestTriangleIsUpdate(t *testing.T) {
 			next, gain, ok := own.Update(phi, rho)
 			own = next
 			if off := farthest(gain, tensors.MustCopyFlatData[float64](out[1])); off > 1e-12 || !ok {
-				t.Fatalf("n = %d: gains differ by %g", n, off)
+				t.Fatalf("n = %d: the gains differ by %g, want at most 1e-12", n, off)
 			}
 		}
 		flat := written(own)
 		if off := farthest(square(n, flat), square(n, s)); off > 1e-13 || !lower(n, flat) {
-			t.Errorf("n = %d: Q differs by %g", n, off)
+			t.Errorf("n = %d: Q differs by %g, want at most 1e-13 and a triangle", n, off)
 		}
 		if off := farthest(square(n, written(NewTriangle(n, s))), square(n, s)); off > 1e-13 {
-			t.Errorf("n = %d: Q of a rotated root differs by %g", n, off)
+			t.Errorf("n = %d: Q of a rotated root differs by %g, want at most 1e-13", n, off)
 		}
 		if !NewTriangle(n, flat).Equal(own) {
-			t.Errorf("n = %d: what is written is not what is read", n)
+			t.Errorf("n = %d: the triangle that was read differs from the written one", n)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestProject(t *testing.T) {
 		before := slices.Clone(own.rows)
 		next, _, _ := own.Update(phi, 2)
 		if !slices.Equal(before, own.rows) || next.Equal(own) {
-			t.Fatal("an update changes its receiver, or nothing")
+			t.Fatal("Update changed its receiver, or nothing")
 		}
 		own = next
 	}
@@ -126,7 +126,7 @@ func TestForgetIsUpdates(t *testing.T) {
 			next := Empty(n)
 			gains, ok := own.ForgetInto(next, 1.1, from, to, 0.3)
 			if !ok {
-				t.Fatal("not finite")
+				t.Fatal("the update is not finite")
 			}
 			scaled := written(own)
 			for i := range scaled {
@@ -137,12 +137,12 @@ func TestForgetIsUpdates(t *testing.T) {
 				e[from+i] = 1
 				var known []float64
 				if want, known, ok = want.Update(e, 0.3); !ok || !slices.Equal(gain, known) {
-					t.Fatalf("n = %d, %d data: another gain of coordinate %d", n, data, from+i)
+					t.Fatalf("n = %d, %d data: coordinate %d has another gain", n, data, from+i)
 				}
 				e[from+i] = 0
 			}
 			if !next.Equal(want) || !slices.Equal(next.narrow, want.narrow) {
-				t.Fatalf("n = %d, %d data: another root", n, data)
+				t.Fatalf("n = %d, %d data: got another root", n, data)
 			}
 			for i := range phi {
 				phi[i] = r.NormFloat64()

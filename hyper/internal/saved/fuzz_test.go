@@ -51,11 +51,12 @@ func FuzzRead(f *testing.F) {
 		}
 		if err := Read(again, &value2, &state2); err != nil || !reflect.DeepEqual(value, value2) ||
 			len(state) != len(state2) {
-			t.Fatalf("written again it is %+v with %d tensors, %v; was %+v with %d", value2, len(state2), err, value, len(state))
+			t.Fatalf("second reading: got %+v with %d tensors, error %v, want %+v with %d",
+				value2, len(state2), err, value, len(state))
 		}
 		for i := range state {
 			if !state[i].Shape().Equal(state2[i].Shape()) {
-				t.Errorf("tensor %d has shape %v, had %v", i, state2[i].Shape(), state[i].Shape())
+				t.Errorf("tensor %d has shape %v, want %v", i, state2[i].Shape(), state[i].Shape())
 			}
 		}
 	})

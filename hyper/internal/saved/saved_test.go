@@ -71,7 +71,7 @@ func TestWriteAndRead(t *testing.T) {
 		var got []*tensors.Tensor
 		if err := Read(path, &found, &got, shapes...); err != nil || !reflect.DeepEqual(found, wrote) ||
 			len(got) != len(state) {
-			t.Fatalf("%+v, %d tensors, %v", found, len(got), err)
+			t.Fatalf("got header %+v, %d tensors, error %v, want the written ones", found, len(got), err)
 		}
 		for i := range got {
 			if !got[i].Equal(state[i]) {
@@ -81,15 +81,15 @@ func TestWriteAndRead(t *testing.T) {
 	}
 	var found content
 	if err := Read(path, &found, nil); err != nil || !reflect.DeepEqual(found, wrote) {
-		t.Errorf("the value alone: %+v, %v", found, err)
+		t.Errorf("value without tensors: got %+v, error %v, want the written value", found, err)
 	}
 	want[0] = shapes.Make(dtypes.Float32, 3, 2)
 	var got []*tensors.Tensor
 	if err := Read(path, &found, &got, want...); !errors.Is(err, ErrOtherShapes) || got != nil {
-		t.Errorf("other shapes: %v, %d tensors", err, len(got))
+		t.Errorf("other shapes: got error %v and %d tensors, want ErrOtherShapes and none", err, len(got))
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".new-*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("files left: %v, want none", left)
 	}
 }
 
@@ -114,11 +114,11 @@ func TestDamagedFiles(t *testing.T) {
 		bad := append([]byte(nil), good...)
 		bad[i] ^= 1 << (i % 8)
 		if _, _, err := read(t, bad); !errors.Is(err, ErrDamaged) {
-			t.Errorf("byte %d changed: %v", i, err)
+			t.Errorf("byte %d changed: got error %v, want ErrDamaged", i, err)
 		}
 	}
 	if err := Read(t.TempDir(), &content{}, nil); !errors.Is(err, ErrFolder) || !errors.Is(err, ErrDamaged) {
-		t.Errorf("a folder: %v", err)
+		t.Errorf("folder: got error %v, want ErrFolder and ErrDamaged", err)
 	}
 	for want, text := range map[string][]byte{"its checksum is wrong": append(good[:len(good):len(good)], 1),
 		"it does not begin like a file of this program": []byte("a text")} {
@@ -127,7 +127,7 @@ func TestDamagedFiles(t *testing.T) {
 		}
 	}
 	if _, _, err := read(t, summed([]byte("what an earlier version wrote, or anything"))); !errors.Is(err, ErrOldFormat) {
-		t.Errorf("another format: %v", err)
+		t.Errorf("other format: got error %v, want ErrOldFormat", err)
 	}
 }
 
@@ -157,10 +157,10 @@ func TestHostileFiles(t *testing.T) {
 		_, _, err := read(t, text)
 		runtime.ReadMemStats(&after)
 		if !errors.Is(err, ErrDamaged) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want ErrDamaged", name, err)
 		}
 		if used, most := after.TotalAlloc-before.TotalAlloc, uint64(20*len(text)+1<<17); used > most {
-			t.Errorf("%s: a file of %d bytes took %d bytes of memory, more than %d", name, len(text), used, most)
+			t.Errorf("%s: a file of %d bytes took %d bytes of memory, want at most %d", name, len(text), used, most)
 		}
 	}
 }

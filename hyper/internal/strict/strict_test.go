@@ -18,7 +18,7 @@ func TestJSON(t *testing.T) {
 	var v target
 	err := JSON([]byte(` {"seed": 18446744073709551615, "values": {"age": 1, "Age": 2}, "inner": [{"a": 1}, {"a": 2}]} `), &v)
 	if err != nil || v.Seed != 1<<64-1 || v.Values["age"] != 1 || v.Values["Age"] != 2 || v.Inner[1].A != 2 {
-		t.Errorf("%v, %v", v, err)
+		t.Errorf("got value %v, error %v, want the value of the text", v, err)
 	}
 }
 
@@ -26,7 +26,7 @@ func TestJSON(t *testing.T) {
 func TestJSONFoldsCase(t *testing.T) {
 	if err := JSON([]byte(`{"seed": 1, "Seed": 2}`), new(target)); err == nil ||
 		!strings.Contains(err.Error(), `key "Seed" is there twice`) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want one about the second key", err)
 	}
 	v := new(target)
 	if err := JSON([]byte(`{"Seed": 1}`), v); err != nil || v.Seed != 1 {
@@ -66,10 +66,10 @@ func TestJSONLosesNothing(t *testing.T) {
 		}
 	}
 	if err := JSON(nil, new(target)); !errors.Is(err, io.EOF) {
-		t.Errorf("nothing: %v", err)
+		t.Errorf("empty text: got error %v, want io.EOF", err)
 	}
 	if err := JSON([]byte(`{"seed": 1`), new(target)); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("cut off: %v", err)
+		t.Errorf("text that ends early: got error %v, want io.ErrUnexpectedEOF", err)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestWithoutNull(t *testing.T) {
 		`null`:                     "the JSON value must not be null: give a value, or leave it out",
 	} {
 		if err := JSON([]byte(text), new(target)); err != nil {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: got error %v, want none", text, err)
 		}
 		if err := WithoutNull([]byte(text), new(target)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -69,7 +69,7 @@ func TestDisplay(t *testing.T) {
 		}
 	}
 	if _, more := <-heard; more {
-		t.Error("something after the end")
+		t.Error("got a message after the end")
 	}
 }
 
@@ -81,11 +81,11 @@ func TestComm(t *testing.T) {
 		func(d json.RawMessage) { got <- string(d) }, func() { closed <- true }))
 	if m := <-heard; m.Type != "comm_open" || string(m.Metadata) != `{"version":"2"}` ||
 		string(m.Content) != `{"comm_id":"`+comm.ID+`","data":{"a":1},"target_name":"widget"}` {
-		t.Errorf("got %s %s %s", m.Type, m.Content, m.Metadata)
+		t.Errorf("got message %s %s %s, want comm_open", m.Type, m.Content, m.Metadata)
 	}
 	must.M(comm.Send([]int{1}))
 	if m := <-heard; m.Type != "comm_msg" || string(m.Content) != `{"comm_id":"`+comm.ID+`","data":[1]}` {
-		t.Errorf("got %s %s", m.Type, m.Content)
+		t.Errorf("got message %s %s, want comm_msg with [1]", m.Type, m.Content)
 	}
 	to := func(kind, id, data string) Message {
 		return Message{Type: kind, Content: json.RawMessage(fmt.Sprintf(`{"comm_id":%q,"data":%s}`, id, data))}
@@ -98,21 +98,21 @@ func TestComm(t *testing.T) {
 	hangUp()
 	<-c.Gone()
 	if len(got) != 1 || <-got != "2" {
-		t.Error("the comm does not hear its own message alone")
+		t.Error("the comm got other messages than its own")
 	}
 	if err := c.Close(); !errors.Is(err, io.ErrUnexpectedEOF) && err == nil {
-		t.Error("no error of a kernel that is gone")
+		t.Error("kernel that has ended: got no error")
 	}
 }
 
 func TestOpenWithoutAKernel(t *testing.T) {
 	t.Setenv(Var, "")
 	if _, err := Open(); !errors.Is(err, ErrNone) {
-		t.Errorf("%v", err)
+		t.Errorf("Open without a front end: got error %v, want ErrNone", err)
 	}
 	t.Setenv(Var, t.TempDir()+"/nobody")
 	if _, err := Open(); err == nil || errors.Is(err, ErrNone) {
-		t.Errorf("a socket that is not there: %v", err)
+		t.Errorf("missing socket: got error %v, want one other than ErrNone", err)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestWidget(t *testing.T) {
 		}
 		must.M(json.Unmarshal(m.Content, &open))
 		if m.Type != "comm_open" || string(m.Metadata) != `{"version":"2.1.0"}` {
-			t.Errorf("%s %s", m.Type, m.Metadata)
+			t.Errorf("got message %s with metadata %s, want comm_open of version 2.1.0", m.Type, m.Metadata)
 		}
 		models["IPY_MODEL_"+open.ID] = open.Data.State
 	}
@@ -34,7 +34,7 @@ func TestWidget(t *testing.T) {
 	layout, style := models[fmt.Sprint(own["layout"])], models[fmt.Sprint(own["style"])]
 	if own["_view_name"] != "IntSliderView" || own["value"] != 1. || layout["_model_name"] != "LayoutModel" ||
 		style["_model_name"] != "DescriptionStyleModel" {
-		t.Errorf("%v\n%v\n%v", own, layout, style)
+		t.Errorf("got slider %v, layout %v and style %v", own, layout, style)
 	}
 	says := func(data string) {
 		say(Message{Type: "comm_msg", Content: json.RawMessage(fmt.Sprintf(`{"comm_id":%q,"data":%s}`, w.comm.ID, data))})
@@ -50,16 +50,16 @@ func TestWidget(t *testing.T) {
 	}
 	must.M(json.Unmarshal((<-heard).Content, &told))
 	if told.Data.State["value"] != 3. || told.Data.State["description"] != "n" {
-		t.Errorf("%v", told)
+		t.Errorf("state after the page's change: got %v, want the value 3", told)
 	}
 	must.M(w.Set(map[string]any{"value": 5}))
 	if m := <-heard; string(m.Content) != `{"comm_id":"`+w.comm.ID+
 		`","data":{"buffer_paths":[],"method":"update","state":{"value":5}}}` {
-		t.Errorf("%s", m.Content)
+		t.Errorf("got message %s, want an update to 5", m.Content)
 	}
 	must.M(w.Show(map[string]any{"text/plain": "n"}))
 	if m := <-heard; m.Type != "display_data" {
-		t.Errorf("%s", m.Type)
+		t.Errorf("got message %s, want display_data", m.Type)
 	}
 	if err := c.Stay(); err != ErrNoCell {
 		t.Error(err)

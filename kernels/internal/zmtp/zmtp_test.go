@@ -75,7 +75,7 @@ func ends(t *testing.T, c net.Conn) {
 	t.Helper()
 	c.SetReadDeadline(time.Now().Add(10 * time.Second))
 	if _, err := io.Copy(io.Discard, c); err != nil && strings.Contains(err.Error(), "timeout") {
-		t.Error("the connection stays open")
+		t.Error("the connection was not closed")
 	}
 }
 
@@ -102,10 +102,10 @@ func answers(t *testing.T, c *Client, m Message) {
 	select {
 	case back := <-got:
 		if !slices.EqualFunc(back, m, bytes.Equal) {
-			t.Errorf("%d frames came back for %d", len(back), len(m))
+			t.Errorf("got %d frames, want %d", len(back), len(m))
 		}
 	case <-time.After(20 * time.Second):
-		t.Error("no answer")
+		t.Error("got no answer within 20 s")
 	}
 }
 
@@ -154,7 +154,7 @@ func TestIdentity(t *testing.T) {
 	answers(t, first, Message{{1}})
 	thief := dealer(t, r.Addr(), "a")
 	if _, err := thief.Receive(); err == nil {
-		t.Error("two peers have one identity")
+		t.Error("two peers have the same identity")
 	}
 	answers(t, first, Message{{2}})
 }
@@ -172,7 +172,7 @@ func TestPub(t *testing.T) {
 		return string(bytes.Join(m, []byte(" ")))
 	}
 	if got := read(); got != "welcome b" {
-		t.Errorf("first came %q", got)
+		t.Errorf("first message: got %q, want \"welcome b\"", got)
 	}
 	for i := range 3 {
 		must.M(p.Send(Message{[]byte("bc"), {'0' + byte(i)}}))
@@ -180,23 +180,23 @@ func TestPub(t *testing.T) {
 	}
 	for i := range 3 {
 		if got := read(); got != fmt.Sprint("bc ", i) {
-			t.Errorf("got %q", got)
+			t.Errorf("got message %q, want the next one", got)
 		}
 		for _, topic := range []string{"bc", "a"} {
 			if m := must.M1(c.Receive()); string(m[0]) != topic {
-				t.Errorf("got %q", m)
+				t.Errorf("got message %q, want the next topic", m)
 			}
 		}
 	}
 	must.M1(old.Write(append([]byte{0, 2, 0}, 'b'))) // cancels the subscription
 	must.M1(old.Write(commandWire(command("PING", []byte("\x00\x00who")))))
 	if f := must.M1(readFrame(peer.in, 1000)); !f.command || string(f.body) != "\x04PONGwho" {
-		t.Errorf("got %+v", f)
+		t.Errorf("got frame %+v, want a PONG", f)
 	}
 	must.M(p.Send(Message{[]byte("bc")}))
 	must.M1(old.Write([]byte{0, 2, 1, 'x'}))
 	if got := read(); got != "welcome x" {
-		t.Errorf("after the end of the subscription came %q", got)
+		t.Errorf("got message %q after the end of the subscription", got)
 	}
 }
 
@@ -255,7 +255,7 @@ func TestAnnouncedLength(t *testing.T) {
 	}
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20/4 {
-		t.Errorf("%d bytes for 100 frames of three", used)
+		t.Errorf("100 frames of three bytes take %d bytes of memory", used)
 	}
 }
 
@@ -311,7 +311,7 @@ func TestStalledSubscriber(t *testing.T) {
 	}
 	read(300)
 	if d := time.Since(began); d > time.Second {
-		t.Errorf("300 messages beside a stalled subscriber took %v", d)
+		t.Errorf("300 messages next to a stalled subscriber took %v, want at most 1 s", d)
 	}
 	const big, n = 1 << 20, 2 * maxOffered >> 20
 	var reading sync.WaitGroup
@@ -325,7 +325,7 @@ func TestStalledSubscriber(t *testing.T) {
 	must.M(p.Offer(Message{[]byte("next"), make([]byte, 1000)}, gapOf("b")))
 	reading.Wait()
 	if d := time.Since(began); d > 3*patience {
-		t.Errorf("%d messages of a MiB beside a stalled subscriber took %v", n, d)
+		t.Errorf("%d messages of a MiB next to a stalled subscriber took %v", n, d)
 	}
 	var got []string
 	whole := 0
@@ -340,7 +340,7 @@ func TestStalledSubscriber(t *testing.T) {
 		}
 	}
 	if whole < maxOffered>>20-1 || whole > maxOffered>>20+10 {
-		t.Errorf("%d of %d messages of a MiB came", whole, n)
+		t.Errorf("got %d of %d messages of a MiB", whole, n)
 	}
 	one := len(Message{[]byte("big"), make([]byte, big)}.wire())
 	want := []string{fmt.Sprint("a ", (n-whole)*one), "must", "must",
@@ -350,7 +350,7 @@ func TestStalledSubscriber(t *testing.T) {
 	}
 	must.M(p.Offer(Message{[]byte("after")}, gapOf("b"))) // It has caught up.
 	if m := must.M1(stalled.next()); string(m[0]) != "after" {
-		t.Errorf("then came %q", m[0])
+		t.Errorf("got message %q, want \"after\"", m[0])
 	}
 }
 
@@ -376,15 +376,15 @@ func TestSlowSubscriber(t *testing.T) {
 	}
 	must.M(p.Send(Message{[]byte("idle")}))
 	if d := time.Since(began); d > time.Second {
-		t.Errorf("10 MB for a slow subscriber took %v", d)
+		t.Errorf("10 MB for a slow subscriber took %v, want at most 1 s", d)
 	}
 	for i := range n {
 		if m := must.M1(slow.next()); string(m[0]) != "stream" || m[1][0] != byte(i) {
-			t.Fatalf("message %d is %q", i, m[0])
+			t.Fatalf("message %d: got %q, want the next of the stream", i, m[0])
 		}
 	}
 	if m := must.M1(slow.next()); string(m[0]) != "idle" {
-		t.Errorf("at the end came %q", m[0])
+		t.Errorf("last message: got %q, want \"idle\"", m[0])
 	}
 }
 
@@ -401,7 +401,7 @@ func TestFastSubscriber(t *testing.T) {
 	}()
 	for i := range n {
 		if m := must.M1(fast.next()); string(m[0]) != "stream" || m[1][0] != byte(i) {
-			t.Fatalf("message %d is %q", i, m[0])
+			t.Fatalf("message %d: got %q, want the next of the stream", i, m[0])
 		}
 	}
 }
@@ -436,7 +436,7 @@ func TestThousandStrangers(t *testing.T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if n := len(r.open); n > maxPeers {
-		t.Errorf("%d connections are open", n)
+		t.Errorf("%d connections are open, want at most the maximum", n)
 	}
 }
 
@@ -454,7 +454,7 @@ func TestCloseSendsTheRest(t *testing.T) {
 		must.M1(c.Receive())
 	}
 	if _, err := c.Receive(); err == nil {
-		t.Error("a message after the end")
+		t.Error("got a message after the end")
 	}
 	if _, err := r.Receive(); !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
@@ -465,12 +465,12 @@ func TestNobodyListens(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := Dealer(ctx, "ipc://"+filepath.Join(t.TempDir(), "none"), "a"); err == nil {
-		t.Error("connected to nobody")
+		t.Error("Dealer without a router: got no error")
 	}
 	for _, endpoint := range []string{"udp://127.0.0.1:1", "tcp://127.0.0.1:none", "", "ipc:///no/such/folder/s"} {
 		if r, err := NewRouter(endpoint); err == nil {
 			r.Close()
-			t.Errorf("%q: a socket", endpoint)
+			t.Errorf("endpoint %q: got a socket, want an error", endpoint)
 		}
 	}
 }
@@ -499,14 +499,14 @@ func FuzzPeer(f *testing.F) {
 			if peer, err := connect(ours, kind, ""); err == nil {
 				p.Send(Message{[]byte("x")})
 				if err := welcome(peer); err == nil {
-					t.Error("the end of a connection is no error")
+					t.Error("end of a connection: got no error")
 				}
 				peer.leave()
 				<-peer.gone
 			}
 		}
 		if len(r.by.identity) > 0 || len(p.topics) > 0 {
-			t.Error("a peer that is gone is known")
+			t.Error("the router still knows a peer that has left")
 		}
 	})
 }
@@ -527,7 +527,7 @@ func FuzzFrame(f *testing.F) {
 			read := data[at : len(data)-in.Len()]
 			if again, err := readFrame(bytes.NewReader(wire), 1<<20); err != nil || !bytes.Equal(again.body, got.body) ||
 				len(wire) > len(read) {
-				t.Errorf("%x became %x (error %v)", read, wire, err)
+				t.Errorf("frame %x became %x (error %v)", read, wire, err)
 			}
 			if got.command {
 				readCommand(got.body)

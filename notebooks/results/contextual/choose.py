@@ -1,6 +1,6 @@
-"""Write the ten data sets that the settings of agent.Contextual were chosen on: choose.py FOLDER.
+"""Writes the ten data sets on which the settings of agent.Contextual were chosen: choose.py FOLDER.
 
-Needs river 0.26.1 and scikit-learn. The sets of notebook 10 are not among them.
+It needs river 0.26.1 and scikit-learn. The sets of notebook 10 are not among them.
 """
 
 import csv

@@ -1,7 +1,8 @@
-"""LinUCB and Vowpal Wabbit on data sets as bandits, in the rounds of TestLine: peers.py FOLDER > peers.json.
+"""Counts mistakes of LinUCB and Vowpal Wabbit on data sets as bandits: peers.py FOLDER > peers.json.
 
-Needs numpy and vowpalwabbit 9.11.9. FOLDER has the sets that sets.py writes. Each is read in five orders, that of the
-hashes of order and row; numbers are standardised by the rows so far, as the agent's are. Mistakes of each order.
+It needs numpy and vowpalwabbit 9.11.9. FOLDER has the sets that sets.py writes. Each set is read in the same five
+orders as in TestLineBesideCosines: sorted by the hashes of order and row. Numbers are standardised by the rows so far,
+as the agent's are. The output has the mistakes in each order.
 """
 
 import csv

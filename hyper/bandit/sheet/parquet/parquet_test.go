@@ -31,11 +31,11 @@ func TestFilesOfOthers(t *testing.T) {
 	for _, name := range []string{"pyarrow", "groups", "plain", "required", "polars", "duckdb"} {
 		s, err := sheet.Read(filepath.Join("testdata", name+".parquet"))
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want none", name, err)
 			continue
 		}
 		if got := fmt.Sprint(append([][]string{s.Header}, s.Rows...)); got != flowers {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: got cells %s", name, got)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func TestLargest(t *testing.T) {
 	}
 	s, err := read(written(rows[:n], parquet.Compression(&parquet.Snappy)))
 	if err != nil || len(s.Rows) != n {
-		t.Fatalf("%d rows, error %v", len(s.Rows), err)
+		t.Fatalf("got %d rows, error %v, want the largest number of rows", len(s.Rows), err)
 	}
 	for i, row := range s.Rows {
 		if row[0] != float(rows[i].X) || row[1] != rows[i].Kind {
@@ -384,11 +384,11 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		if len(s.Header) < 2 || len(s.Rows) < 2 || len(s.Rows)*(len(s.Header)-1) > sheet.MostCells {
-			t.Errorf("%d rows of %d", len(s.Rows), len(s.Header))
+			t.Errorf("got %d rows of %d columns, want a valid table", len(s.Rows), len(s.Header))
 		}
 		for _, row := range s.Rows {
 			if len(row) != len(s.Header) {
-				t.Errorf("a row has %d cells of %d", len(row), len(s.Header))
+				t.Errorf("a row has %d cells, want %d", len(row), len(s.Header))
 			}
 		}
 	})

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Starts a Slurm cluster of this machine alone for a test, as root, with all its files in a folder: slurm-node.sh
-# FOLDER. It prints the path of the slurm.conf, which SLURM_CONF must name for sbatch and the others, and ends with the
-# daemons running; slurm-node.sh FOLDER stop ends them. Debian: apt-get install slurm-wlm munge.
+# Starts a Slurm cluster on this machine for a test, as root, with all its files in a folder: slurm-node.sh FOLDER. It
+# prints the path of slurm.conf, which SLURM_CONF must name for sbatch and the other commands, and leaves the daemons
+# running. slurm-node.sh FOLDER stop ends them. Debian: apt-get install slurm-wlm munge.
 set -euo pipefail
 dir=$(realpath -m "$1")
 host=$(hostname -s)
@@ -20,7 +20,7 @@ mkdir -p "$dir"/{state,spool,munge}
 chmod 0700 "$dir/munge"
 dd if=/dev/urandom of="$dir/munge/key" bs=128 count=1 status=none
 chmod 0400 "$dir/munge/key"
-# Folders above may be open to all, as /tmp is: --force.
+# --force: parent folders, such as /tmp, may be writable for all.
 munged --force --key-file="$dir/munge/key" --socket="$dir/munge.socket" --pid-file="$dir/munged.pid" --seed-file="$dir/munge/seed" --log-file="$dir/munge/log"
 
 cat >"$dir/slurm.conf" <<END
@@ -55,7 +55,7 @@ NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) State=UNKNOWN
 PartitionName=low Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=REQUEUE GraceTime=20
 PartitionName=high Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2 PreemptMode=OFF
 END
-# cred_expire is how long a requeued job waits at least: two minutes unless it is said.
+# cred_expire is the least time that a requeued job waits. The default is two minutes.
 export SLURM_CONF=$dir/slurm.conf
 slurmctld
 slurmd

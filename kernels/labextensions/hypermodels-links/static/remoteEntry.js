@@ -1,13 +1,14 @@
-// An extension of JupyterLab, as a container of module federation: it shares Lab's own modules, and needs no bundler.
-// In what cells write to standard error, and in their errors, "cell [3], line 2" becomes a link to that line. Widgets
-// whose program has ended leave their picture. Cells show what they put out while their notebook was closed. The
-// launcher has a card for the first notebook.
+// An extension of JupyterLab, as a container of module federation. It uses Lab's own modules, and needs no bundler.
+// - In errors of cells, and in their standard error, "cell [3], line 2" becomes a link to that line.
+// - A widget whose program has ended is shown as a picture.
+// - Cells show their output that came while their notebook was closed.
+// - The launcher has a card for the first notebook.
 (() => {
   const PLACE = /cell (?:In)?\[(\d+)\], line (\d+)/gi;
-  const GONE = 'Error displaying widget: model not found'; // as ipywidgets says it
-  const KERNEL = 'go-hypermodels'; // The names of the kernels begin so.
+  const GONE = 'Error displaying widget: model not found'; // the text that ipywidgets shows
+  const KERNEL = 'go-hypermodels'; // The names of all our kernels begin with this text.
   const FIRST = '00-start-here.ipynb';
-  let shared; // Lab's modules: name, version, { get }.
+  let shared; // Lab's modules, by name and version, as { get }.
 
   async function load(name) {
     const [module] = Object.values(shared[name]);
@@ -33,7 +34,7 @@
         ...errorRendererFactory,
         createRenderer: options => {
           const renderer = errorRendererFactory.createRenderer(options);
-          // Text is rendered in pieces, and again when a stream goes on.
+          // Text is rendered in pieces, and again when more of a stream comes.
           new MutationObserver(() => link(renderer.node)).observe(renderer.node, { childList: true, subtree: true });
           return renderer;
         }
@@ -75,9 +76,9 @@
         const panel = tracker.find(p => p.node.contains(a)) ?? tracker.currentWidget;
         const book = panel?.content;
         const cells = book?.widgets.filter(c => c.model.type === 'code' && c.model.executionCount === count) ?? [];
-        const cell = cells.find(c => c.node.contains(a)) ?? cells[0]; // Numbers begin again with a kernel.
+        const cell = cells.find(c => c.node.contains(a)) ?? cells[0]; // A new kernel begins with number 1 again.
         if (!cell) {
-          Notification.info(`There is no cell [${count}]: it has run again, or is gone.`, { autoClose: 5000 });
+          Notification.info(`There is no cell [${count}]. It has run again, or was deleted.`, { autoClose: 5000 });
           return;
         }
         book.activeCellIndex = book.widgets.indexOf(cell);
@@ -93,8 +94,8 @@
       }
     }
 
-    // A notebook that is opened again has a widget's output, and not the program that answered it. What else the output
-    // has, a picture, is shown in its place.
+    // A notebook that is opened again has a widget's output, but the widget's program has ended. The picture in the
+    // output is shown instead.
     function activatePictures(_app, tracker) {
       tracker.forEach(watch);
       tracker.widgetAdded.connect((_, panel) => watch(panel));
@@ -122,21 +123,21 @@
         const renderer = book.rendermime.createRenderer(type);
         await renderer.renderModel(output);
         const note = document.createElement('div');
-        note.textContent = 'This is a picture: run the cell for its controls.';
+        note.textContent = 'This is a picture. Run the cell to use its controls.';
         node.replaceChildren(renderer.node, note);
       }
     }
 
-    // A page loses what cells put out while their notebook is closed, and the kernel keeps it (layer/transcript.go).
-    // A notebook that is opened again shows it, and goes on with the cells that run.
+    // While a notebook is closed, its page loses the output of its cells, but the kernel keeps it (layer/transcript.go).
+    // A notebook that is opened again shows this output, and the further output of running cells.
     function activateCells(_app, tracker) {
       tracker.forEach(follow);
       tracker.widgetAdded.connect((_, panel) => follow(panel));
 
       function follow(panel) {
         const context = panel.sessionContext;
-        const late = new Map(); // By request: executions that an earlier page has asked for.
-        let shown = []; // The requests whose outputs are all in the notebook, which is not saved yet.
+        const late = new Map(); // executions that an earlier page requested, by request
+        let shown = []; // requests whose outputs are complete in the notebook, but not saved yet
         let saving = [];
         let kernel;
 
@@ -191,7 +192,7 @@
         });
       }
 
-      // ask asks the kernel. What comes after the answer comes after the call of then.
+      // ask sends data to the kernel and calls then with the answer, before later messages arrive.
       function ask(kernel, data, then) {
         if (kernel?.name.startsWith(KERNEL) && kernel.handleComms) {
           const comm = kernel.createComm('hypermodels.cells');
@@ -201,7 +202,7 @@
       }
     }
 
-    // Late stands for the future of a request that another page has sent: it hands a cell's output area the messages.
+    // Late replaces the future of a request that another page sent: it passes messages to a cell's output area.
     class Late {
       constructor(cell, request) {
         this.cell = cell;
@@ -211,7 +212,7 @@
         });
         cell.model.clearExecution();
         cell.outputHidden = false;
-        cell.outputArea.future = this; // It sets onIOPub.
+        cell.outputArea.future = this; // This sets onIOPub.
       }
 
       begin({ outputs, count, done }) {
@@ -245,13 +246,13 @@
         this.end();
       }
 
-      // The cell runs again, or is gone.
+      // dispose is called when the cell runs again or is deleted.
       dispose() {
         this.onIOPub = () => {};
       }
     }
 
-    // The launcher's first card opens the first notebook, where the folder has it.
+    // The launcher's first card opens the first notebook, if the folder has it.
     async function activateStart(app, launcher) {
       const found = await app.serviceManager.contents.get(FIRST, { content: false }).catch(() => null);
       if (found) {
@@ -275,11 +276,11 @@
     return {
       __esModule: true,
       default: [
-        plugin('plugin', 'Errors of the Go kernel link to the lines of cells that they name.',
+        plugin('plugin', 'Errors of the Go kernel link to lines of cells.',
           [INotebookTracker, IRenderMimeRegistry], activate),
-        plugin('pictures', 'Widgets whose program has ended leave their picture.',
+        plugin('pictures', 'Widgets whose program has ended show a picture.',
           [INotebookTracker], activatePictures),
-        plugin('cells', 'Cells show what they put out while their notebook was closed.',
+        plugin('cells', 'Cells show output that came while their notebook was closed.',
           [INotebookTracker], activateCells),
         plugin('start', "The launcher's first card opens the first notebook.", [ILauncher], activateStart)
       ]

@@ -1,4 +1,4 @@
-"""Makes the files of this folder, one table each as other programs write it: pyarrow 26.0.1, polars 2.1.0, duckdb 2.0.0."""
+"""Makes the files of this folder: tables as other programs write them (pyarrow 26.0.1, polars 2.1.0, duckdb 2.0.0)."""
 from pathlib import Path
 
 import duckdb
