@@ -17,14 +17,6 @@ import (
 // ErrMemory reports that the runs of a Spec need more memory than the machine has free.
 var ErrMemory = errors.New("not enough memory")
 
-// Fits returns nil if the machine has enough memory for a Spec. Otherwise it returns the error with which Run would
-// refuse the Spec.
-func Fits(spec Spec, o Options) error {
-	chosen := o.BatchRuns <= 0
-	_, err := fit(spec, o.Defaults(spec), chosen)
-	return err
-}
-
 // fit returns the number of runs of a batch with which the Spec fits into free memory: o.BatchRuns, or fewer if chosen
 // is true, which means that the program and not the user chose o.BatchRuns. fit counts twice the memory that runs carry
 // from period to period. The further memory of a period is not known before it is compiled. The memory of a GPU is not

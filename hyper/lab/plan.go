@@ -1,7 +1,5 @@
 package lab
 
-import "slices"
-
 // batch is a group of runs that advance together in one compiled program.
 type batch struct {
 	number int
@@ -83,23 +81,4 @@ func (p plan) inputs(b batch) map[string][]float32 {
 		}
 	}
 	return out
-}
-
-// Job is work that one worker does without interruption: some runs of one shape, for the same number of periods.
-type Job struct {
-	Shape int // index of the shape's calibration
-	Runs  int
-}
-
-// Jobs returns the batches of a Spec, in order, and shapes: the index of the first entry of each shape. The Shape of a
-// Job is an index of shapes.
-func Jobs(spec Spec, batchRuns int) (jobs []Job, shapes []int) {
-	p := newPlan(spec, batchRuns)
-	for s := range p.shapes {
-		shapes = append(shapes, slices.Index(p.shapeOf, s))
-	}
-	for _, b := range p.batches {
-		jobs = append(jobs, Job{Shape: b.shape, Runs: len(b.lanes)})
-	}
-	return jobs, shapes
 }

@@ -16,12 +16,6 @@ func ProcessorTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// PeakMemory returns the largest amount of memory that this process has used, in bytes.
-func PeakMemory() int64 { return kilobytes("/proc/self/status", "VmHWM:") }
-
-// ForgetPeak resets PeakMemory to the amount of memory that the process uses now.
-func ForgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
-
 // FreeMemory returns the number of bytes of memory that programs may still use, or 0 if the operating system does not
 // report it. It is the smaller of the free memory of the machine and of the control group of the process.
 func FreeMemory() int64 {

@@ -3,7 +3,6 @@ package sweep
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -59,15 +58,4 @@ func blockCost(entries, runs, i, j, lanes, batch int) float64 {
 		}
 	}
 	return cost
-}
-
-// Jobs returns the shards as jobs for forecast.Makespan. shapes holds the first entry of each shape.
-func (p Plan) Jobs(shapes []int) []lab.Job {
-	var out []lab.Job
-	for _, s := range p.Shards {
-		at := slices.IndexFunc(shapes,
-			func(e int) bool { return p.Spec.Entries[e].Shape() == p.Spec.Entries[s.Entries[0]].Shape() })
-		out = append(out, lab.Job{Shape: at, Runs: len(s.Entries) * s.Runs})
-	}
-	return out
 }
