@@ -88,7 +88,7 @@ var small = map[string][]string{
 	"exact":      {"exact", "arms=5"},
 	"ensemble++": {"linear-bandit/ensemble-plus-plus", "actions=20", "features=4", "size=3", "reference=sphere"},
 	"plain":      {"linear-bandit/exact", "actions=20", "features=4"},
-	"shuffled table": {"table/linear", "file=learners/testdata/rows.csv", "order=shuffled", "standardize=online",
+	"shuffled table": {"table/linear", "file=../catalog/learners/testdata/rows.csv", "order=shuffled", "standardize=online",
 		"hidden=none", "integrate=exact", "index-dim=4"},
 }
 

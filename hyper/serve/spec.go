@@ -37,7 +37,7 @@ type Spec struct {
 	Cross bool `json:"cross,omitempty"`
 	// Raw uses features as they are; otherwise they are standardised online.
 	Raw bool `json:"raw,omitempty"`
-	// Learner is a kind of learners.Known. "" means bayesian-linear, or the learner of agent.Arms for arms without a
+	// Learner is a name in catalog.Learners. "" means bayesian-linear, or the learner of agent.Arms for arms without a
 	// context. Set has its settings.
 	Learner string          `json:"learner,omitempty"`
 	Set     json.RawMessage `json:"set,omitempty"`
