@@ -158,7 +158,7 @@ func TestRewardsOfAnyScale(t *testing.T) {
 			if !(late < early/2) {
 				t.Errorf("regret %.1f of the first quarter and %.1f of the last", early, late)
 			}
-			for _, by := range [][2]float64{{1. / 1024, 0}, {1e-3, 0}, {1e3, 0}, {1e-3, 100}, {1, 100}, {1e3, 100}} {
+			for _, by := range [][2]float64{{1. / 1024, 0}, {1e3, 0}, {1e-3, 100}} {
 				h := run(by[0], by[1])
 				differ := 0
 				for i := range h {
