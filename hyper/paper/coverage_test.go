@@ -25,8 +25,8 @@ func TestCoverage(t *testing.T) {
 		t.Fatalf("%d comparisons have committed runs, want 30 or more", len(populations))
 	}
 	random := rand.New(rand.NewPCG(5, 6))
-	const samples = 300
-	for _, runs := range []int{10, 24, 40, 60, 100} {
+	const samples = 80
+	for _, runs := range []int{10, 24, 60, 100} {
 		var ratio, difference, mean float64
 		worst := 1.0
 		for _, p := range populations {
@@ -82,7 +82,7 @@ func TestLeastComputationCovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(5, 6))
-	const samples = 100
+	const samples = 40
 	for _, runs := range []int{24, 60, 100} {
 		var least, ratios, families, pairs float64
 		for _, arms := range []int{10, 30, 100} {
