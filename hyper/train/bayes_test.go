@@ -120,7 +120,7 @@ func anchoredParticles(t *testing.T, x, y array, particles int, weights Weights,
 // is not exact: its mean is off by O(1/n). With 2,000 particles the error was measured as 0.006 at most, while the
 // posterior's standard deviations are 0.15. The deviations of the bootstrap were off by 4% (Exponential) and 13%
 // (Bernoulli, where a particle sees half of the data). With 300 particles the deviations have an error of 4% and more,
-// with heavy tails: here 8% and 24%. The test therefore requires that means agree within 4 standard errors of the
+// with heavy tails: here up to 12%. The test therefore requires that means agree within 4 standard errors of the
 // particles, about 0.036, and deviations within 30%.
 //
 // Perturbations of the paper's size, sigma_w = 1, do not match the noise of such responses: the variance of the noise
