@@ -147,6 +147,9 @@ func TestRewardsOfAnyScale(t *testing.T) {
 		{"neural", Config{}.Neural(4, 8), &bandit.Neural{Actions: 20, Features: 4, Generator: []int{3}, Noise: 0.5}, 80},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && c.name == "neural" {
+				t.Skip("takes some seconds")
+			}
 			t.Parallel()
 			run := func(scale, offset float64) []history {
 				return simulate(t, backend.Go, c.config.Learner, c.world, seeds(runs), c.periods, scale, offset)

@@ -26,7 +26,11 @@ func TestCoverage(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(5, 6))
 	const samples = 80
-	for _, runs := range []int{10, 24, 60, 100} {
+	all := []int{10, 24, 60, 100}
+	if testing.Short() {
+		all = []int{24}
+	}
+	for _, runs := range all {
 		var ratio, difference, mean float64
 		worst := 1.0
 		for _, p := range populations {
@@ -76,6 +80,9 @@ func TestCoverage(t *testing.T) {
 // values are known: the cheapest setting whose mean is below the bar. A sample in which no setting performs well
 // reports that, and counts as covered.
 func TestLeastComputationCovers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some ten seconds")
+	}
 	pieces := must.M1(filepath.Glob("../../notebooks/results/frontier/*.gz"))
 	h, rows, err := lab.ReadStudy(paper.Known, pieces...)
 	if err != nil {

@@ -27,6 +27,9 @@ type pair struct{ a, b []float64 }
 //
 //	go test ./hyper/paper -run Tails -tails 60 -v     # all levels, in some 20 minutes
 func TestTails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some ten seconds")
+	}
 	populations := pairsOfAgents(t)
 	if len(populations) < 300 {
 		t.Fatalf("%d pairs of agents have 60 runs in common, want 300 or more", len(populations))

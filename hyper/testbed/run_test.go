@@ -268,7 +268,11 @@ func told(t *testing.T, jobs string, lines int, s Sweep, o Options, share string
 // independent and with dyadic inputs. XLA, which takes seconds to compile a case, has one.
 func TestProjectedExam(t *testing.T) {
 	s := few(3, 5)
-	for _, a := range []Agent{untrained(5), short(Ensemble(6)), short(Hypermodel())} {
+	agents := []Agent{untrained(5), short(Ensemble(6)), short(Hypermodel())}
+	if testing.Short() { // functions that are drawn take some ten seconds
+		agents = agents[:2]
+	}
+	for _, a := range agents {
 		for _, anchors := range []int{0, 2} {
 			testbackend.Each(t, func(t *testing.T, name string) {
 				if name != backend.Go && (a.Name != Hypermodel().Name || anchors == 0) {
