@@ -33,6 +33,23 @@ func changing(seed uint64, discount float64, change *agent.Change) agent.Config 
 // arms is the number of arms. With phi(x) = (x, 1) / sqrt(6), a prior variance of 13.5 makes mean rewards N(0, 4.5).
 const arms = 5
 
+// changingBlocks returns changing with a block for each arm. Such an agent learns in plain Go, which takes a tenth of
+// the time. The inputs are those of numbered.
+func changingBlocks(seed uint64, discount float64, change *agent.Change) agent.Config {
+	c := changing(seed, discount, change)
+	c.Learner.Belief = hyper.BayesianLinear{Features: 2, Blocks: arms, Numbered: true, Plain: true}
+	c.Features, c.Learner.PriorVariance = 2, variance
+	return c
+}
+
+func numbered() [][]float32 {
+	x := make([][]float32, arms)
+	for i := range x {
+		x[i] = []float32{float32(i), 1}
+	}
+	return x
+}
+
 func oneHots() [][]float32 {
 	x := make([][]float32, arms)
 	for i := range x {
@@ -92,11 +109,11 @@ func TestChangeIsChecked(t *testing.T) {
 // Without a change, agents have no more alarms than the bound, even if the noise has ten times the variance that they
 // assume: 20 agents with 300 data each have at most 0.6 expected alarms.
 func TestChangeOfNothing(t *testing.T) {
-	x := oneHots()
+	x := numbered()
 	for _, noiseVariance := range []float64{1, 0.1} {
 		alarms := 0
 		for seed := range uint64(20) {
-			c := changing(seed, 1, &agent.Change{})
+			c := changingBlocks(seed, 1, &agent.Change{})
 			c.Learner.NoiseVariance = noiseVariance
 			a, r := must.M1(agent.New(c)), rand.New(rand.NewPCG(seed, 3))
 			var means [arms]float64
@@ -184,7 +201,7 @@ func drifting(r *rand.Rand, means *[arms]float64, period int) {
 
 // lateRegret returns the mean regret of the second half of the periods. Noise is N(0, 1).
 func lateRegret(seed uint64, c agent.Config, w world) (regret float64, alarms agent.Alarms) {
-	a, x := must.M1(agent.New(c)), oneHots()
+	a, x := must.M1(agent.New(c)), numbered()
 	defer a.Close()
 	of, noise := rand.New(rand.NewPCG(seed, 8)), rand.New(rand.NewPCG(seed, 9))
 	var means [arms]float64
@@ -201,13 +218,13 @@ func lateRegret(seed uint64, c agent.Config, w world) (regret float64, alarms ag
 }
 
 // In worlds that change abruptly or gradually, a discount and a restart at an alarm lose less than an agent that keeps
-// all data. The differences in 30 worlds have 95% intervals above 0.
+// all data. The differences in 24 worlds have 95% intervals above 0.
 func TestForgettingHelps(t *testing.T) {
-	const runs = 30
+	const runs = 24
 	keeps := map[string]func(seed uint64) agent.Config{
-		"none":          func(s uint64) agent.Config { return changing(s, 1, nil) },
-		"discount 0.98": func(s uint64) agent.Config { return changing(s, 0.98, nil) },
-		"restart":       func(s uint64) agent.Config { return changing(s, 1, &agent.Change{Restart: true}) },
+		"none":          func(s uint64) agent.Config { return changingBlocks(s, 1, nil) },
+		"discount 0.98": func(s uint64) agent.Config { return changingBlocks(s, 0.98, nil) },
+		"restart":       func(s uint64) agent.Config { return changingBlocks(s, 1, &agent.Change{Restart: true}) },
 	}
 	for name, w := range map[string]world{"abrupt": abrupt, "drifting": drifting} {
 		t.Run(name, func(t *testing.T) {
@@ -225,7 +242,7 @@ func TestForgettingHelps(t *testing.T) {
 				within := 1.96 * sd / math.Sqrt(runs)
 				t.Logf("%s: regret %.3f a period, %.3f +- %.3f less than none; %d alarms", way, stat.Mean(regrets[way], nil), m,
 					within, alarms)
-				if way != "none" && m < within {
+				if way != "none" && !(m > within) {
 					t.Errorf("%s: regret is %.3f a period smaller, +- %.3f, want an interval above 0", way, m, within)
 				}
 			}

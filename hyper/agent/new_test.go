@@ -147,6 +147,9 @@ func TestRewardsOfAnyScale(t *testing.T) {
 		{"neural", Config{}.Neural(4, 8), &bandit.Neural{Actions: 20, Features: 4, Generator: []int{3}, Noise: 0.5}, 80},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && c.name == "neural" {
+				t.Skip("takes some seconds")
+			}
 			t.Parallel()
 			run := func(scale, offset float64) []history {
 				return simulate(t, backend.Go, c.config.Learner, c.world, seeds(runs), c.periods, scale, offset)
@@ -158,7 +161,7 @@ func TestRewardsOfAnyScale(t *testing.T) {
 			if !(late < early/2) {
 				t.Errorf("regret: %.1f in the first quarter and %.1f in the last, want a decrease", early, late)
 			}
-			for _, by := range [][2]float64{{1. / 1024, 0}, {1e-3, 0}, {1e3, 0}, {1e-3, 100}, {1, 100}, {1e3, 100}} {
+			for _, by := range [][2]float64{{1. / 1024, 0}, {1e3, 0}, {1e-3, 100}} {
 				h := run(by[0], by[1])
 				differ := 0
 				for i := range h {

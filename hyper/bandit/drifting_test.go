@@ -13,7 +13,7 @@ import (
 func TestDriftingConforms(t *testing.T) {
 	conforms(t, func() World {
 		return &Drifting{Gaussian: Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, Drift: 0.1}
-	})
+	}, false)
 }
 
 // Without drift, the bandit equals the Gaussian bandit to the bit.

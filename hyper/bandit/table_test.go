@@ -30,7 +30,7 @@ const flowers = "\ufefflength,colour,\"kind, exactly\",width\n1,red,b,10\n 2,blu
 // A table satisfies the requirements of every world.
 func TestTableConforms(t *testing.T) {
 	file := written(t, flowers)
-	conforms(t, func() World { return &Table{File: file, Target: "kind, exactly", Noise: 0.5} })
+	conforms(t, func() World { return &Table{File: file, Target: "kind, exactly", Noise: 0.5} }, false)
 }
 
 // By hand: lengths 1 to 4 have mean 2.5 and variance 1.25, and widths mean 20 and variance 50; colours are blue, green

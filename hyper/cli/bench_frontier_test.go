@@ -11,9 +11,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// The points of the committed study with 10 arms: ratios are the quotients of the lines.
+// The points of the committed study with 10 arms that train by sampled indices: ratios are the quotients of the lines.
 func TestBenchFrontier(t *testing.T) {
-	study := must.M1(filepath.Abs("../../notebooks/results/frontier/*.gz"))
+	study := must.M1(filepath.Abs("../../notebooks/results/frontier/arms10[^0]*.gz"))
+	neural := must.M1(filepath.Abs("../../notebooks/results/neural/*.gz"))
 	quick := []string{"bench", "frontier", "10", "--study", study, "--rounds", "1", "--time", "1ms"}
 	status, stdout, stderr := call(t, append(quick, "--json")...)
 	if status != 0 {
@@ -51,7 +52,6 @@ func TestBenchFrontier(t *testing.T) {
 		"bench frontier":                                "--study notebooks/results/frontier/*.gz: no such file or folder",
 		"bench frontier 7 --study " + study:             `no point with "7" arms; it has points with 10`,
 		"bench frontier 10 --rounds 0 --study " + study: "must be positive",
-		"bench frontier --study " + strings.Replace(study, "frontier", "neural",
-			1): "has results of experiment neural, not of frontier",
+		"bench frontier --study " + neural:              "has results of experiment neural, not of frontier",
 	})
 }

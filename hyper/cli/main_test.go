@@ -171,7 +171,8 @@ func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
 
 func TestCtrlCSavesAndResumeGoesOn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	args := []string{"run", "gaussian", "--agent", "linear", "--set", "arms=5", "--periods", "3000", "--runs", "2"}
+	args := []string{"run", "gaussian", "--agent", "linear", "--set", "arms=5", "--set", "batch=16",
+		"--set", "index-samples=4", "--periods", "1500", "--runs", "2"}
 	c := command(t, append(args, "--out", dir)...)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr

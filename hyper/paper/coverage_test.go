@@ -28,8 +28,12 @@ func TestCoverage(t *testing.T) {
 		t.Fatalf("%d comparisons have committed runs, want 30 or more", len(populations))
 	}
 	random := rand.New(rand.NewPCG(5, 6))
-	const samples = 300
-	for _, runs := range []int{10, 24, 40, 60, 100} {
+	const samples = 80
+	all := []int{10, 24, 60, 100}
+	if testing.Short() {
+		all = []int{24}
+	}
+	for _, runs := range all {
 		var ratio, difference, mean float64
 		worst := 1.0
 		for _, p := range populations {
@@ -79,13 +83,16 @@ func TestCoverage(t *testing.T) {
 // values are known: the cheapest setting whose mean is below the bar. A sample in which no setting performs well
 // reports that, and counts as covered.
 func TestLeastComputationCovers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some ten seconds")
+	}
 	pieces := must.M1(filepath.Glob("../../notebooks/results/frontier/*.gz"))
 	h, rows, err := analysis.Read(paper.Known, pieces...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(5, 6))
-	const samples = 100
+	const samples = 40
 	for _, runs := range []int{24, 60, 100} {
 		var least, ratios, families, pairs float64
 		for _, arms := range []int{10, 30, 100} {

@@ -68,9 +68,9 @@ func TestScoresOfResponses(t *testing.T) {
 	const tests, functions = 30, 1000
 	p := Process{Inputs: 2, Noise: 0.5}
 	testbackend.Each(t, func(t *testing.T, name string) {
-		problems := 60
+		problems := 40
 		if name != backend.Go { // each problem is compiled
-			problems = 6
+			problems = 3
 		}
 		var posterior, prior []float64
 		for seed := range uint64(problems) {
