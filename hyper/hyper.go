@@ -1,10 +1,35 @@
-// Package hyper provides the concepts of section 2 of "Hypermodels for Exploration" (ICLR 2020) on GoMLX: base models,
-// hypermodels, reference distributions and additive priors.
+// Package hyper represents what an agent believes: distributions over functions that can be trained, drawn from, and
+// used to explore. They are the hypermodels, ensembles, additive priors and other beliefs of "Hypermodels for
+// Exploration" (ICLR 2020) and of later work, on GoMLX.
 //
-// A base model f_theta maps an input x to a prediction, given parameters theta. A hypermodel g_nu maps an index z to
-// parameters theta. Together with a reference distribution p_z, a hypermodel represents a distribution over base
-// models: draw z from p_z, and use f_{g_nu(z)}. [Model] combines the three, with an optional additive prior. Model
-// implements [Belief], the interface of a distribution over functions.
+// A [Belief] is three functions. Its index distribution p_z says what an index z is, Init draws the parameters before
+// any data, and Predict computes the function that an index identifies. This belief is linear functions, whose weights
+// are mu + C z:
+//
+//	type plane struct{ features int }
+//
+//	func (b plane) Index() index.Distribution { return index.Gaussian{N: 2} }
+//
+//	func (b plane) Init(s rng.Stream, scale *Node) hyper.Params {
+//		nu := []*Node{s.Named("mu").Normal(b.features), s.Named("C").Normal(b.features, 2)}
+//		return hyper.Params{Nu: nu, Nu0: nu}
+//	}
+//
+//	func (b plane) Predict(p hyper.Params, z index.Set, x *Node) *Node {
+//		theta := Add(InsertAxes(p.Nu[0], 1), Einsum("rfz,rnz->rnf", p.Nu[1], z.Dense()))
+//		return Einsum("rnf,rif->rni", theta, x)
+//	}
+//
+// Package train trains any belief by automatic differentiation, package explore decides by its predictions, and package
+// agent puts it into a service. A belief that can do more says so by its [Capabilities], and is then trained and sampled
+// faster. None is needed.
+//
+// # The beliefs of the paper
+//
+// A [BaseModel] f_theta maps an input x to a prediction, given parameters theta. A [Hypermodel] g_nu maps an index z to
+// parameters theta (section 2). A [Model] is the belief that consists of both, with an optional additive [Prior]. Other
+// beliefs are one file each: [Epinet], [BayesianLinear], [NetworkGP], [LastLayer], [SharedEnsemble] and
+// [EnsemblePlusPlus]. All are in this package, because a program and its saved agents name a belief as hyper.X.
 //
 // # Axes
 //
