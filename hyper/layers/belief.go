@@ -1,21 +1,24 @@
 package layers
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 
+	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/support/exceptions"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// layer is a hyper.Belief whose parameters are variables of a scope: nu as "nu0", "nu1" and so on, which are trained,
-// and the fixed parameters as "fixed_" and their names.
+// layer is a hyper.Belief whose parameters are variables of a scope: nu as "nu.0", "nu.1" and so on, which are trained,
+// and the fixed parameters as "fixed." and their names.
 type layer struct {
 	scope  *model.Scope
 	belief hyper.Belief
@@ -30,7 +33,10 @@ func newLayer(scope *model.Scope, g *Graph, z Indices, b hyper.Belief, scale flo
 	l := &layer{scope: scope, belief: b, z: z, init: func(s rng.Stream) hyper.Params {
 		return b.Init(s, Const(s.Graph(), []float32{float32(scale)}))
 	}}
-	model.SetGraphParam(g, graphLayers, append(slices.Clip(layersOf(g)), l))
+	same := func(other *layer) bool { return other.scope.Scope() == scope.Scope() }
+	if all := layersOf(g); !slices.ContainsFunc(all, same) { // a layer that is used twice is one layer
+		model.SetGraphParam(g, graphLayers, append(slices.Clip(all), l))
+	}
 	return l
 }
 
@@ -49,10 +55,10 @@ func (l *layer) params(g *Graph) hyper.Params {
 	p := hyper.Params{Fixed: map[string]*Node{}}
 	for i, x := range like.Nu {
 		l.shapes = append(l.shapes, x.Shape())
-		p.Nu = append(p.Nu, l.nu("nu", i).NodeValue(g))
+		p.Nu = append(p.Nu, l.nu("nu.", i).NodeValue(g))
 	}
 	for _, name := range slices.Sorted(maps.Keys(like.Fixed)) {
-		v := l.variable("fixed_"+name, like.Fixed[name].Shape(), func(p hyper.Params) *Node { return p.Fixed[name] })
+		v := l.variable("fixed."+name, like.Fixed[name].Shape(), func(p hyper.Params) *Node { return p.Fixed[name] })
 		p.Fixed[name] = v.SetTrainable(false).NodeValue(g)
 	}
 	each := func(x *Node) *Node { return InsertAxes(x, 0) }
@@ -86,8 +92,8 @@ func (l *layer) predict(x *Node) *Node {
 // flat returns x [batch..., features] as [inputs, features], and a function that returns y [indices, inputs, outputs]
 // as [indices, batch..., outputs].
 func flat(scope *model.Scope, x *Node) (inputs *Node, back func(y *Node) *Node) {
-	if x.Rank() < 2 || !x.DType().IsFloat() {
-		exceptions.Panicf("the layer in scope %q needs float inputs [batch..., features], got %s", scope.Scope(), x.Shape())
+	if x.Rank() < 2 || x.DType() != dtypes.Float32 {
+		exceptions.Panicf("the layer in scope %q needs float32 inputs [batch..., features], got %s", scope.Scope(), x.Shape())
 	}
 	batch := x.Shape().Dimensions[:x.Rank()-1]
 	return Reshape(x, -1, x.Shape().Dim(-1)), func(y *Node) *Node {
@@ -96,12 +102,22 @@ func flat(scope *model.Scope, x *Node) (inputs *Node, back func(y *Node) *Node) 
 }
 
 // Belief returns the predictions of a belief as a layer with one output: [indices, batch..., 1] for x
-// [batch..., features]. z must have the belief's index distribution.
+// [batch..., features]. z must have the belief's index distribution. The belief must be one that gradients train: not
+// hyper.NetworkGP or hyper.BayesianLinear, whose uncertainty follows from the data in closed form; see [LastLayer].
 func Belief(scope *model.Scope, z Indices, b hyper.Belief, x *Node) *Node {
-	if z.Distribution != b.Index() {
+	inputs, back := flat(scope, x)
+	can, err := hyper.CapabilitiesOf(b), faults.Of(b)
+	if f, ok := b.(hyper.FixedInputs); ok && err == nil && f.Inputs() >= 0 && f.Inputs() != x.Shape().Dim(-1) {
+		err = fmt.Errorf("it takes inputs of %d numbers, got %s", f.Inputs(), x.Shape())
+	}
+	switch {
+	case err != nil:
+		exceptions.Panicf("layers.Belief in scope %q: %v", scope.Scope(), err)
+	case can.Conditioned != nil || can.Conjugate != nil:
+		exceptions.Panicf("layers.Belief in scope %q: gradients do not train %T; see layers.LastLayer", scope.Scope(), b)
+	case z.Distribution != b.Index():
 		exceptions.Panicf("layers.Belief in scope %q: %T has indices of %T %+v, but layers.Index draws from %T %+v",
 			scope.Scope(), b, b.Index(), b.Index(), z.Distribution, z.Distribution)
 	}
-	inputs, back := flat(scope, x)
 	return back(InsertAxes(newLayer(scope, x.Graph(), z, b, 1).predict(inputs), -1))
 }

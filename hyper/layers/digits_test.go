@@ -144,7 +144,7 @@ func TestSameSeedSameTraining(t *testing.T) {
 	})
 }
 
-// A sampler's indices are the same in each call, and an untrained model is refused.
+// A sampler's indices are the same in each call, and another model than the one that was trained is refused.
 func TestSampler(t *testing.T) {
 	b := must.M1(backend.Open(backend.Go))
 	s := store(1)
@@ -165,7 +165,13 @@ func TestSampler(t *testing.T) {
 	other := must.M1(layers.NewSampler(b, s, func(scope *model.Scope, x *Node) *Node {
 		return layers.FNN(scope.In("other"), layers.Index(scope, index.Gaussian{N: 8}, 1), x, 10, 3).Done()
 	}, 7))
-	if _, err := other.Sample(images); err == nil || !strings.Contains(err.Error(), "variables that the store lacks") {
-		t.Errorf("the error is %v", err)
+	before := s.NumVariables()
+	for range 2 {
+		if _, err := other.Sample(images); err == nil || !strings.Contains(err.Error(), "the store lacks 2 variables") {
+			t.Errorf("the error is %v", err)
+		}
+	}
+	if after := s.NumVariables(); after != before {
+		t.Errorf("the store has %d variables after a model that was refused, and %d before", after, before)
 	}
 }

@@ -1,6 +1,6 @@
-// Package layers puts uncertainty into any GoMLX network: hypermodels as layers over a model.Scope, trained by GoMLX's
-// own Trainer. The outputs of a network then depend on an index z, and their spread over z says what the network does
-// not know.
+// Package layers estimates the uncertainty of any GoMLX network: it has hypermodels as layers over a model.Scope, which
+// GoMLX's own Trainer trains. The outputs of a network then depend on an index z, and their spread over z is large
+// where the network lacks data.
 //
 //	func classifier(scope *model.Scope, images *Node) *Node {
 //		z := layers.Index(scope, index.Gaussian{N: 8}, 16)
@@ -14,17 +14,18 @@
 // [Index] draws new indices in each training step, and always the same indices in evaluation. [Dense] and [FNN] are
 // hypermodels of one layer and of a network. [Epinet] is an epinet on given features. [LastLayer] becomes a posterior
 // after training, in closed form. [Ensemble] makes particles of any model function, [Prior] a fixed random function,
-// and [Belief] takes any belief of package hyper. [Loss] averages a GoMLX loss over the indices, and adds the
-// perturbations and the regularizer of sections 2.1 and 2.2. [Sampler] returns predictions at many indices.
+// and [Belief] takes a belief of package hyper that gradients train. [Loss] averages a GoMLX loss over the indices, and
+// adds the perturbations and the regularizer of sections 2.1 and 2.2. [Sampler] returns predictions at many indices.
 // [MarginalNLL], [JointNLL], [Entropies] and [CalibrationError] judge them.
 //
-// A layer computes the same function of (nu, z, x) as the belief of the same name in package hyper, by the same code.
+// Dense, FNN, Epinet and Belief compute the same functions of (nu, z, x) as the beliefs of package hyper, by the same
+// code. All numbers are float32.
 //
 // # Reproducible training
 //
 // Initial values and indices come from the named streams of package rng: the seed is [ParamSeed], the names are the
-// scopes' paths, and the period is the trainer's global step. They do not depend on the order in which layers are made.
-// GoMLX's own layers draw their initial values by model.ParamInitialSeed.
+// scopes' paths, and the period is the trainer's global step, which GoMLX's optimizers count. They do not depend on the
+// order in which layers are made. GoMLX's own layers draw their initial values by model.ParamInitialSeed.
 //
 // Functions that build graphs panic on bad arguments, as GoMLX's do; the trainer or the executor returns the panic as
 // an error, which names the layer's scope. They may be used by one goroutine for each graph.

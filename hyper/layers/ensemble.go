@@ -44,6 +44,9 @@ func Choose(z Indices, outputs *Node) *Node {
 // section 2.5). The variables of one scope are the prior's alone: the model must not use them elsewhere. The function
 // gives its outputs a spread over indices if it takes them, as [FNN] does, or if it is an [Ensemble] of plain networks.
 func Prior(scope *model.Scope, scale float64, function func(scope *model.Scope) *Node) *Node {
+	if !(scale >= 0) {
+		exceptions.Panicf("the prior's scale in scope %q must not be negative, got %g", scope.Scope(), scale)
+	}
 	scope = scope.In("prior")
 	f := function(scope)
 	for v := range scope.IterVariables() {

@@ -21,8 +21,8 @@ type EpinetConfig struct {
 
 // Epinet is an epinet (Osband et al., "Epistemic Neural Networks", 2023) on features [batch..., n] of any network, such
 // as its last hidden units: g([z, phi])^T z for a trained network g and, with a Prior, for a fixed one. No gradient
-// flows into the features. Add the result, [indices, batch..., outputs], to the outputs of the network: the epinet
-// starts at its prior. The index must be index.Gaussian.
+// flows into the features. Add the result, [indices, batch..., outputs], to the outputs of the network. The
+// index must be index.Gaussian.
 func Epinet(scope *model.Scope, z Indices, features *Node, outputs int) *EpinetConfig {
 	return &EpinetConfig{scope: scope, z: z, features: features, prior: 1,
 		belief: epinet{hyper.EpinetHead{Inputs: features.Shape().Dim(-1), Hidden: []int{15, 15}, Outputs: outputs}}}
@@ -34,8 +34,8 @@ func (c *EpinetConfig) Hidden(widths ...int) *EpinetConfig {
 	return c
 }
 
-// Prior sets the factor of the fixed network; the default is 1, and 0 leaves it out. An epinet without a prior has no
-// reason to differ where there are no data; a [Prior] of the inputs may be added in its place.
+// Prior sets the factor of the fixed network; the default is 1, and 0 is no prior. Without a prior, nothing makes the
+// outputs differ between indices far from the data; a [Prior] of the inputs may be added in its place.
 func (c *EpinetConfig) Prior(scale float64) *EpinetConfig {
 	c.prior = scale
 	return c
@@ -47,7 +47,7 @@ func (c *EpinetConfig) Done() *Node {
 	if !ok {
 		exceptions.Panicf("the epinet in scope %q needs indices of index.Gaussian, got %T", c.scope.Scope(), c.z.Distribution)
 	}
-	if c.prior < 0 {
+	if !(c.prior >= 0) {
 		exceptions.Panicf("the prior's scale in scope %q must not be negative, got %g", c.scope.Scope(), c.prior)
 	}
 	c.belief.head.Dim = d.N
@@ -65,7 +65,7 @@ type epinet struct{ head hyper.EpinetHead }
 
 func (b epinet) Index() index.Distribution { return index.Gaussian{N: b.head.Dim} }
 
-// Init draws both networks; scale multiplies the fixed one.
+// Init draws both networks, with the same distribution; scale multiplies the fixed one.
 func (b epinet) Init(s rng.Stream, scale *Node) hyper.Params {
 	net := b.head.Net()
 	draw := func(name string) *Node { return hyper.InitLayers(net)(s.Named(name), 0, 0, hyper.NumTheta(net)) }

@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/layers"
@@ -42,6 +43,41 @@ func Example() {
 func shapeOf(f func(scope *model.Scope, x *Node) *Node) {
 	x := tensors.FromValue([][]float32{{1, 2, 3}, {0, 1, 0}, {4, 4, 0}, {1, 1, 1}})
 	fmt.Println(must.M1(model.CallOnce(must.M1(backend.Open(backend.Go)), model.NewStore(), f, x)).Shape().Dimensions)
+}
+
+// The last layer of a network, with a prior.
+func ExampleDense() {
+	shapeOf(func(scope *model.Scope, x *Node) *Node {
+		z := layers.Index(scope, index.Gaussian{N: 4}, 10)
+		h := fnn.New(scope.In("trunk"), x, 16).NumHiddenLayers(1, 16).Done()
+		return layers.Dense(scope.In("out"), z, h, 2).Prior(3).Done()
+	})
+	// Output: [10 4 2]
+}
+
+// A belief of package hyper as a layer.
+func ExampleBelief() {
+	shapeOf(func(scope *model.Scope, x *Node) *Node {
+		b := hyper.NewEpinet(3)
+		return layers.Belief(scope.In("epinet"), layers.Index(scope, b.Index(), 10), b, x)
+	})
+	// Output: [10 4 1]
+}
+
+// A posterior for the last layer of a network that was trained before. The network is given here as it starts.
+func ExampleLastLayerFit() {
+	network := func(scope *model.Scope, images *Node) *Node {
+		z := layers.Index(scope, layers.LastLayerIndex(16, 10), 1)
+		h := fnn.New(scope.In("trunk"), images, 16).NumHiddenLayers(1, 16).Done()
+		return layers.LastLayer(scope.In("out"), z, h, 10)
+	}
+	b, store := must.M1(backend.Open(backend.Go)), model.NewStore()
+	images, labels := digits(0, 300)
+	ds := must.M1(dataset.InMemoryFromData(b, "digits", []any{images}, []any{labels})).BatchSize(100, true)
+	must.M(layers.LastLayerFit{PriorVariance: 1}.Fit(b, store, network, ds))
+	sampler := must.M1(layers.NewSampler(b, store, network, 50))
+	fmt.Println(must.M1(sampler.Sample(images[:5])).Shape().Dimensions)
+	// Output: [50 5 10]
 }
 
 // Every layer of the network depends on the index, by a hypernetwork.

@@ -44,6 +44,9 @@ func Index(scope *model.Scope, d index.Distribution, n int) Indices {
 	if err := index.Validate(d); err != nil {
 		exceptions.Panicf("layers.Index in scope %q: %v", scope.Scope(), err)
 	}
+	if d.Moments().Blocks > 0 {
+		exceptions.Panicf("layers.Index in scope %q: %T is for arms, not for networks", scope.Scope(), d)
+	}
 	if n < 1 {
 		exceptions.Panicf("layers.Index in scope %q: the number of indices must be positive, got %d", scope.Scope(), n)
 	}
@@ -52,7 +55,12 @@ func Index(scope *model.Scope, d index.Distribution, n int) Indices {
 
 // With gives a model the indices z for the graph of z, in place of the indices that Index would draw: float32
 // [indices, N_z], or for one-hot indices also the positions of their ones, int32 [indices]. Call it before the model.
-func With(z *Node) { model.SetGraphParam(z.Graph(), graphGiven, z) }
+func With(z *Node) {
+	if _, late := model.GetGraphParam(z.Graph(), graphIndices); late {
+		exceptions.Panicf("layers.With: the model has its indices already; call With before the model")
+	}
+	model.SetGraphParam(z.Graph(), graphGiven, z)
+}
 
 // Set returns the indices in a graph, with one run.
 func (z Indices) Set(g *Graph) index.Set {

@@ -31,8 +31,12 @@ func LastLayer(scope *model.Scope, z Indices, h *Node, outputs int) *Node {
 		exceptions.Panicf("layers.LastLayer in scope %q needs indices of LastLayerIndex(%d, %d), got %T %+v", scope.Scope(),
 			n, outputs, z.Distribution, z.Distribution)
 	}
-	if h.Rank() != 2 {
-		exceptions.Panicf("layers.LastLayer in scope %q needs features [batch, n], got %s", scope.Scope(), h.Shape())
+	if h.Rank() != 2 || h.DType() != dtypes.Float32 {
+		exceptions.Panicf("layers.LastLayer in scope %q needs float32 features [batch, n], got %s", scope.Scope(), h.Shape())
+	}
+	if other, twice := model.GetGraphParam(g, graphLast); twice {
+		exceptions.Panicf("layers.LastLayer in scope %q: the model has a LastLayer already, in scope %q", scope.Scope(),
+			other.(*lastLayer).scope.Scope())
 	}
 	phi := Concatenate([]*Node{h, Ones(g, shapes.Make(h.DType(), h.Shape().Dim(0), 1))}, 1)
 	start := func(g *Graph, shape shapes.Shape) *Node {
@@ -76,8 +80,8 @@ type LastLayerFit struct {
 	NoiseVariance float64 // 0 for classes
 }
 
-// Fit goes over the data once. of is the model's function, and store has its trained variables, which Fit does not
-// change apart from the last layer's.
+// Fit goes over the data once. of is the model's function, and store has its trained variables. Fit changes the
+// variables of the last layer alone.
 func (l LastLayerFit) Fit(backend compute.Backend, store *model.Store, of func(scope *model.Scope, x *Node) *Node,
 	data train.Dataset) error {
 	if !(l.PriorVariance > 0) || !(l.NoiseVariance >= 0) {
@@ -85,8 +89,9 @@ func (l LastLayerFit) Fit(backend compute.Backend, store *model.Store, of func(s
 			l.PriorVariance, l.NoiseVariance)
 	}
 	var path string
+	guard := guard{store: store}
 	exec, err := model.NewExec(backend, store, func(scope *model.Scope, in []*Node) []*Node {
-		of(scope, in[0])
+		guard.watch("layers.LastLayerFit", func() { of(scope, in[0]) })
 		last, ok := model.GetGraphParam(in[0].Graph(), graphLast)
 		if !ok {
 			exceptions.Panicf("layers.LastLayerFit: the model has no LastLayer")
@@ -99,6 +104,7 @@ func (l LastLayerFit) Fit(backend compute.Backend, store *model.Store, of func(s
 	}
 	sums, err := l.accumulate(exec, data)
 	if err != nil {
+		guard.undo()
 		return err
 	}
 	return l.set(store.Scope(path), sums)
@@ -108,6 +114,9 @@ func (l LastLayerFit) Fit(backend compute.Backend, store *model.Store, of func(s
 // or the curvature p (1 - p) of a class, and with NoiseVariance sum_b w_b phi_b y_b, [n + 1, outputs].
 func (l LastLayerFit) sums(last *lastLayer, labels []*Node) []*Node {
 	phi, outputs := ConvertDType(last.phi, dtypes.Float64), last.mean.Shape().Dim(1)
+	if l.NoiseVariance == 0 && outputs < 2 {
+		exceptions.Panicf("layers.LastLayerFit: classes need a logit each, so at least two outputs; got %d", outputs)
+	}
 	if l.NoiseVariance == 0 {
 		p := Softmax(ConvertDType(last.mean, dtypes.Float64))
 		curved := Mul(InsertAxes(Mul(p, OneMinus(p)), -1), InsertAxes(phi, 1)) // [batch, outputs, n + 1]

@@ -105,12 +105,28 @@ func TestLastLayerOfClasses(t *testing.T) {
 
 func TestBadLastLayer(t *testing.T) {
 	b := must.M1(backend.Open(backend.Go))
-	ds := must.M1(dataset.InMemoryFromData(b, "data", []any{normals(1, 4, 2)}, []any{normals(1, 4, 3)})).BatchSize(4, false)
+	ds := must.M1(dataset.InMemoryFromData(b, "data", []any{normals(1, 4, 2)}, []any{normals(1, 4, 3)}))
+	ds = ds.BatchSize(4, false)
 	plain := func(_ *model.Scope, x *Node) *Node { return x }
+	twice := func(scope *model.Scope, x *Node) *Node {
+		z := Index(scope, LastLayerIndex(2, 2), 1)
+		return Add(LastLayer(scope.In("a"), z, x, 2), LastLayer(scope.In("b"), z, x, 2))
+	}
+	one := func(scope *model.Scope, x *Node) *Node {
+		return LastLayer(scope.In("out"), Index(scope, LastLayerIndex(2, 1), 1), x, 1)
+	}
+	other := func(scope *model.Scope, x *Node) *Node {
+		return LastLayer(scope.In("other"), Index(scope, LastLayerIndex(2, 2), 1), x, 2)
+	}
+	trained := model.NewStore()
+	must.M1(must.M1(NewSampler(b, trained, one, 1)).Sample(normals(1, 4, 2)))
 	for want, err := range map[string]error{
 		"PriorVariance must be positive":             LastLayerFit{}.Fit(b, model.NewStore(), last, ds),
 		"the model has no LastLayer":                 LastLayerFit{PriorVariance: 1}.Fit(b, model.NewStore(), plain, ds),
 		"labels must be (Float32)[4, 2]":             LastLayerFit{1, 1}.Fit(b, model.NewStore(), last, ds),
+		"already, in scope \"/a\"":                   LastLayerFit{PriorVariance: 1}.Fit(b, model.NewStore(), twice, ds),
+		"at least two outputs; got 1":                LastLayerFit{PriorVariance: 1}.Fit(b, model.NewStore(), one, ds),
+		"the store lacks 2 variables of the model":   LastLayerFit{PriorVariance: 1}.Fit(b, trained, other, ds),
 		`needs indices of LastLayerIndex(2, 5), got`: badIndex(),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {

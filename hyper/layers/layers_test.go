@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -152,6 +154,92 @@ func TestEpinetIsTheBelief(t *testing.T) {
 	}
 }
 
+// Belief predicts what the belief predicts. LowRank is a linear hypermodel, and the prior of Diagonal is diagonal.
+func TestOtherForms(t *testing.T) {
+	b := hyper.NewEpinet(5)
+	out := run(t, backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node {
+		z := Index(scope, b.Index(), 6)
+		f := Belief(scope.In("belief"), z, b, x)
+		p := b.Init(stream(scope.At("belief"), x.Graph()), nil)
+		return []*Node{f, b.Predict(p, z.Set(x.Graph()), InsertAxes(x, 0))}
+	}, normals(1, 7, 5))
+	near(t, "belief", out[0], out[1], 1e-5)
+
+	store := model.NewStore()
+	out = run(t, backend.Go, store, func(scope *model.Scope, x *Node) []*Node {
+		z := Index(scope, index.Gaussian{N: 12}, 3)
+		ones := Ones(x.Graph(), shapes.Make(dtypes.Float32, 1, 12))
+		With(Concatenate([]*Node{ZerosLike(ones), ones, OnePlus(ones)}, 0))
+		return []*Node{Dense(scope.In("low"), z, x, 2).LowRank(2).Done(), Dense(scope.In("diagonal"), z, x, 2).Diagonal().
+			Prior(2).Done()}
+	}, normals(1, 7, 5))
+	for i, what := range []string{"low rank", "diagonal"} { // f(0), f(1) and f(2) are on a line in z
+		f, n := out[i], len(out[i])/3
+		for j := range n {
+			near(t, what, []float64{f[2*n+j] - f[n+j]}, []float64{f[n+j] - f[j]}, 1e-4)
+		}
+		if f[0] == f[n] {
+			t.Errorf("%s: two indices predict %g", what, f[0])
+		}
+	}
+	if got := store.GetVariable("/diagonal/fixed.prior").Shape().Dimensions; !slices.Equal(got, []int{12, 1}) {
+		t.Errorf("the prior of Diagonal has the shape %v, want 12 x 1", got)
+	}
+}
+
+// Choose combines particles by the numbers of an index. A Prior changes the outputs, and has no gradient.
+func TestChooseAndPrior(t *testing.T) {
+	out := run(t, backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node {
+		With(Const(x.Graph(), [][]float32{{1, 0}, {2, -1}}))
+		z := Index(scope, index.Gaussian{N: 2}, 2)
+		chosen := Choose(z, Stack([]*Node{x, MulScalar(x, 10)}, 0))
+		f := Prior(scope, 3, func(scope *model.Scope) *Node { return FNN(scope.In("net"), z, x, 1, 4).Done() })
+		own := scope.At("prior").At("net").GetVariable("nu.0")
+		if own.Trainable {
+			t.Error("a variable of the prior is trainable")
+		}
+		return []*Node{chosen, x, f, Gradient(Add(ReduceAllSum(f), ReduceAllSum(x)), x)[0]}
+	}, normals(1, 3, 2))
+	x := out[1]
+	for i, v := range x {
+		near(t, "indices (1, 0) and (2, -1)", []float64{out[0][i], out[0][len(x)+i]}, []float64{v, 2*v - 10*v}, 1e-5)
+	}
+	near(t, "gradient", out[3], []float64{1, 1, 1, 1, 1, 1}, 1e-6)
+	if slices.Max(out[2])-slices.Min(out[2]) < 0.1 {
+		t.Errorf("the prior predicts %v", out[2])
+	}
+}
+
+// Training draws indices as ParamIndexSet says: the sum of antithetic indices and of a frame is 0.
+func TestIndexSets(t *testing.T) {
+	for set, zero := range map[string]bool{"iid": false, "antithetic": true, "frame": true} {
+		store := model.NewStore()
+		store.SetParam("/"+ParamIndexSet, set)
+		out := run(t, backend.Go, store, func(scope *model.Scope, x *Node) []*Node {
+			scope.Store().SetTraining(x.Graph(), true)
+			z := Index(scope, index.Gaussian{N: 4}, 8).Set(x.Graph()).Dense()
+			return []*Node{ReduceSum(z, 1), z}
+		}, normals(1, 1, 1))
+		if sum := math.Abs(out[0][0]) + math.Abs(out[0][1]); (sum < 1e-5) != zero || len(out[1]) != 32 || out[1][0] == 0 {
+			t.Errorf("%s: the sums are %v", set, out[0])
+		}
+	}
+}
+
+// Evaluation has the loss without perturbations and without the anchor; Perturbed(0) takes the data's numbers too.
+func TestLossInEvaluation(t *testing.T) {
+	out := run(t, backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node {
+		f := Dense(scope.In("out"), Index(scope, index.Gaussian{N: 3}, 4), x, 1).Done()
+		y, ids := SliceAxis(x, 1, AxisRange(0, 1)), Const(x.Graph(), []int32{1, 2, 3})
+		plain := Loss(loss.MeanSquaredError)([]*Node{y}, []*Node{f})
+		own := Loss(loss.MeanSquaredError, Perturbed(3), Anchored(2))([]*Node{y, ids}, []*Node{f})
+		none := Loss(loss.MeanSquaredError, Perturbed(0))([]*Node{y, ids}, []*Node{f})
+		return []*Node{plain, own, none}
+	}, normals(1, 3, 2))
+	near(t, "loss", out[1], out[0], 1e-6)
+	near(t, "loss", out[2], out[0], 1e-6)
+}
+
 // The loss with Perturbed and Anchored is the paper's, and so is its gradient: train's objective L~, times
 // 2 sigma_w^2 / N.
 func TestLossIsThePapers(t *testing.T) {
@@ -165,6 +253,7 @@ func TestLossIsThePapers(t *testing.T) {
 	scalar := func(x *Node, v float32) *Node { return Const(x.Graph(), []float32{v}) }
 	out := run(t, backend.Go, store, func(scope *model.Scope, x *Node) []*Node {
 		g := x.Graph()
+		scope.Store().SetTraining(g, true)
 		z := Index(scope, d, 4)
 		y, ids := Sin(SliceAxis(x, 1, AxisRange(0, 1))), Const(g, []int32{5, 0, 3, 900, 7, 1})
 		model := FNN(scope.In("layer"), z, x, 1, 4).Done()
@@ -172,8 +261,8 @@ func TestLossIsThePapers(t *testing.T) {
 		own := f([]*Node{y, ids}, []*Node{model})
 
 		l := layersOf(g)[0]
-		p := hyper.Params{Nu: []*Node{InsertAxes(moved("nu0"), 0), InsertAxes(moved("nu1"), 0)},
-			Nu0: []*Node{InsertAxes(moved("start0"), 0), InsertAxes(moved("start1"), 0)}}
+		p := hyper.Params{Nu: []*Node{InsertAxes(moved("nu.0"), 0), InsertAxes(moved("nu.1"), 0)},
+			Nu0: []*Node{InsertAxes(moved("anchor.0"), 0), InsertAxes(moved("anchor.1"), 0)}}
 		at := hyper.Params{Nu: p.Nu, Nu0: []*Node{AddScalar(p.Nu0[0], 0), p.Nu0[1]}}
 		a := indicesOf(g, "").vectors(ids)
 		r := train.Rates{NoiseVar: scalar(x, noise), PriorVar: scalar(x, priorVar),
@@ -181,8 +270,8 @@ func TestLossIsThePapers(t *testing.T) {
 		paper := tr.Objective(at, train.Batch{X: InsertAxes(x, 0), Y: Transpose(y, 0, 1), A: a}, l.z.Set(g),
 			Const(g, float32(n)), r)
 		paper = MulScalar(ReduceAllSum(paper), 2*noise/n)
-		grads := Gradient(own, moved("nu0"), moved("nu1"))
-		grads = append(grads, Gradient(paper, moved("nu0"), moved("nu1"))...)
+		grads := Gradient(own, moved("nu.0"), moved("nu.1"))
+		grads = append(grads, Gradient(paper, moved("nu.0"), moved("nu.1"))...)
 		return append([]*Node{own, paper}, grads...)
 	}, normals(2, n, 2))
 	near(t, "loss", out[0], out[1], 1e-5)
@@ -313,6 +402,40 @@ func TestBadUse(t *testing.T) {
 		`the epinet in scope "/epi" needs indices of index.Gaussian, got index.OneHot`: func(
 			scope *model.Scope, x *Node) *Node {
 			return Epinet(scope.In("epi"), Index(scope, index.OneHot{N: 3}, 2), x, 2).Done()
+		},
+		"sigma and lambda must be finite and not negative, got -1 and 0": func(scope *model.Scope, x *Node) *Node {
+			f := Dense(scope.In("out"), Index(scope, index.Gaussian{N: 3}, 2), x, 1).Done()
+			return Loss(loss.MeanSquaredError, Perturbed(-1))([]*Node{x}, []*Node{f})
+		},
+		"Anchored has no effect": func(scope *model.Scope, x *Node) *Node {
+			scope.Store().SetTraining(x.Graph(), true)
+			z := Index(scope, index.OneHot{N: 2}, 2)
+			f := Ensemble(scope, z, func(*model.Scope) *Node { return x })
+			return Loss(loss.MeanSquaredError, Anchored(1))([]*Node{x}, []*Node{f})
+		},
+		`layers.Belief in scope "/b": gradients do not train hyper.BayesianLinear; see layers.LastLayer`: func(
+			scope *model.Scope, x *Node) *Node {
+			b := hyper.BayesianLinear{Features: 5}
+			return Belief(scope.In("b"), Index(scope, b.Index(), 2), b, x)
+		},
+		`layers.Belief in scope "/b": it takes inputs of 4 numbers, got (Float32)[7, 5]`: func(
+			scope *model.Scope, x *Node) *Node {
+			b := hyper.NewEpinet(4)
+			return Belief(scope.In("b"), Index(scope, b.Index(), 2), b, x)
+		},
+		`layers.Index in scope "/": index.PerArm is for arms, not for networks`: func(scope *model.Scope, x *Node) *Node {
+			return Dense(scope.In("out"), Index(scope, index.PerArm{Arms: 3, M: 2}, 2), x, 2).Done()
+		},
+		"layers.With: the model has its indices already": func(scope *model.Scope, x *Node) *Node {
+			f := Dense(scope.In("out"), Index(scope, index.Gaussian{N: 5}, 2), x, 2).Done()
+			With(x)
+			return f
+		},
+		`the layer in scope "/out" cannot be Diagonal and a Hypernetwork`: func(scope *model.Scope, x *Node) *Node {
+			return Dense(scope.In("out"), Index(scope, index.Gaussian{N: 12}, 2), x, 2).Diagonal().Hypernetwork(3).Done()
+		},
+		"a batch needs two inputs": func(_ *model.Scope, x *Node) *Node {
+			return JointNLL(Reshape(x, 5, 1, 7), Const(x.Graph(), []int32{1}), 3)
 		},
 		"layers.Choose: 7 particles for indices of 3 numbers": func(scope *model.Scope, x *Node) *Node {
 			return Choose(Index(scope, index.OneHot{N: 3}, 2), x)

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gomlx/compute/dtypes"
@@ -15,7 +16,7 @@ import (
 
 // Loss returns the mean over the indices of any of GoMLX's losses, with options [Perturbed] and [Anchored]. The model's
 // first output must be [indices, batch..., ...]; f sees all indices as one batch, [indices * batch..., ...], and
-// labels, masks and weights once for each index.
+// labels, masks and weights once for each index. Options change the loss in training, and not in evaluation.
 func Loss(f train.LossFn, options ...LossOption) train.LossFn {
 	c := lossConfig{f: f}
 	for _, o := range options {
@@ -28,44 +29,53 @@ func Loss(f train.LossFn, options ...LossOption) train.LossFn {
 type LossOption func(*lossConfig)
 
 type lossConfig struct {
-	f             train.LossFn
-	sigma, lambda float64
+	f                   train.LossFn
+	perturbed, anchored bool
+	sigma, lambda       float64
 }
 
-// Perturbed adds sigma a^T z to the first label, where a is a datum's own random vector (section 2.1): each index then
-// fits its own perturbation of the data, so that the spread over indices is what the noise in the data leaves open.
-// sigma is the standard deviation of the noise. It is for numbers as labels, float32 [batch, 1], and a squared loss.
-// The last label must be the datum's number in the data set, an integer [batch] or [batch, 1]: by it, the datum has the
-// same vector in each step. For classes, leave it out.
-func Perturbed(sigma float64) LossOption { return func(c *lossConfig) { c.sigma = sigma } }
+// Perturbed adds sigma a^T z to the first label, where a is a datum's own random vector (section 2.1). Each index then
+// fits its own perturbation of the data, and the spread over indices approximates the uncertainty that noise in the
+// data causes. sigma is the standard deviation of the noise. Perturbed is for numbers as labels, float32 [batch, 1],
+// and a squared loss; leave it out for classes. The last label must be the datum's number in the data set, an integer
+// [batch] or [batch, 1]: by this number, the datum has the same vector in each step. Evaluation does not use it.
+func Perturbed(sigma float64) LossOption {
+	return func(c *lossConfig) { c.perturbed, c.sigma = true, sigma }
+}
 
-// Anchored adds lambda E_z |g_nu(z) - g_nu0(z)|^2, over the parameters of all hypermodels: the regularizer towards the
-// start nu_0 (section 2.1). For layers without parameters g_nu(z), as [Epinet], it is lambda |nu - nu0|^2. In the
-// paper's loss, for N data with the mean of squared errors as the loss, lambda is sigma_w^2 / (sigma_p^2 N). nu_0 is
-// kept in variables beside nu.
-func Anchored(lambda float64) LossOption { return func(c *lossConfig) { c.lambda = lambda } }
+// Anchored adds lambda E_z |g_nu(z) - g_nu0(z)|^2, over the parameters of all layers by [Dense] and [FNN]: the
+// regularizer towards the start nu_0 (section 2.1). For layers without parameters g_nu(z), as [Epinet], it adds lambda
+// |nu - nu_0|^2. Other layers have no part in it. In the paper's loss, for N data with the mean of squared errors as
+// the loss, lambda is sigma_w^2 / (sigma_p^2 N). nu_0 is kept in variables beside nu.
+func Anchored(lambda float64) LossOption {
+	return func(c *lossConfig) { c.anchored, c.lambda = true, lambda }
+}
 
 func (c lossConfig) loss(labels, predictions []*Node) *Node {
 	f := predictions[0]
-	made := indicesOf(f.Graph(), "layers.Loss")
-	n := made.set.Len()
-	if f.Rank() < 3 || f.Shape().Dim(0) != n {
+	g := f.Graph()
+	made := indicesOf(g, "layers.Loss")
+	n, training := made.set.Len(), made.of.scope.IsTraining(g)
+	switch {
+	case !(c.sigma >= 0 && c.lambda >= 0) || math.IsInf(c.sigma, 0) || math.IsInf(c.lambda, 0):
+		exceptions.Panicf("layers.Loss: sigma and lambda must be finite and not negative, got %g and %g", c.sigma, c.lambda)
+	case f.Rank() < 3 || f.Shape().Dim(0) != n:
 		exceptions.Panicf("layers.Loss: the model's output must be [%d indices, batch..., outputs], got %s", n, f.Shape())
 	}
 	var ids *Node
-	if c.sigma != 0 {
+	if c.perturbed {
 		ids, labels = idsOf(labels)
 	}
 	var tiled []*Node
 	for _, label := range labels {
 		tiled = append(tiled, ofEach(label, n))
 	}
-	if c.sigma != 0 {
+	if c.perturbed && training {
 		tiled[0] = Add(tiled[0], ofIndices(MulScalar(made.perturbation(ids), c.sigma), tiled[0]))
 	}
 	mean := ReduceAllMean(c.f(tiled, []*Node{merged(f)}))
-	if c.lambda != 0 {
-		mean = Add(mean, MulScalar(anchor(f.Graph(), made), c.lambda))
+	if c.anchored && training {
+		mean = Add(mean, MulScalar(anchor(g, made), c.lambda))
 	}
 	return mean
 }
@@ -93,7 +103,8 @@ func (m madeIndices) perturbation(ids *Node) *Node {
 	return Squeeze(m.of.Distribution.Dot(m.vectors(ids), m.set, nil), 0)
 }
 
-// vectors returns the vectors a of the data, [1, batch, width]. A datum's number takes the place of a run.
+// vectors returns the vectors a of the data, [1, batch, width]. Each datum has a random stream of its own, by its
+// number.
 func (m madeIndices) vectors(ids *Node) *Node {
 	seed := uint64(model.GetParamOr(m.of.scope, ParamSeed, 0))
 	seeds := AddScalar(ConvertDType(ids, dtypes.Uint64), seed<<32)
@@ -119,8 +130,12 @@ func ofIndices(x, label *Node) *Node { return Reshape(x, label.Shape().Dimension
 
 // anchor returns E_z |g_nu(z) - g_nu0(z)|^2 of all layers in the graph.
 func anchor(g *Graph, made madeIndices) *Node {
-	sum := ScalarZero(g, dtypes.Float32)
-	for _, l := range layersOf(g) {
+	all, sum := layersOf(g), ScalarZero(g, dtypes.Float32)
+	if len(all) == 0 {
+		exceptions.Panicf("layers.Loss: Anchored has no effect, because the model has no layer by Dense, FNN, Epinet " +
+			"or Belief")
+	}
+	for _, l := range all {
 		sum = Add(sum, l.moved(g, made))
 	}
 	return sum
@@ -130,8 +145,8 @@ func anchor(g *Graph, made madeIndices) *Node {
 func (l *layer) moved(g *Graph, made madeIndices) *Node {
 	var nu, nu0 []*Node
 	for i := range l.shapes {
-		nu = append(nu, InsertAxes(l.nu("nu", i).NodeValue(g), 0))
-		start := l.nu("start", i).SetTrainable(false).NodeValue(g)
+		nu = append(nu, InsertAxes(l.nu("nu.", i).NodeValue(g), 0))
+		start := l.nu("anchor.", i).SetTrainable(false).NodeValue(g)
 		nu0 = append(nu0, StopGradient(InsertAxes(start, 0)))
 	}
 	if p := hyper.CapabilitiesOf(l.belief).Parametric; p != nil {

@@ -31,8 +31,8 @@ type Config struct {
 // [indices, batch..., outputs].
 //
 // By default g_nu is the linear hypermodel mu + C z (section 2.3), or an ensemble if the indices are one-hot (section
-// 2.2). Without a Prior, C z starts with the deviations that a prior of scale 1 would have. This is the last layer with
-// which any network becomes uncertain.
+// 2.2). Without a Prior, C z starts with the deviations that a prior of scale 1 would have. Use Dense as the last
+// layer of a network to make its outputs depend on the index.
 func Dense(scope *model.Scope, z Indices, x *Node, outputs int) *Config {
 	return &Config{scope: scope, z: z, x: x, net: base.MLP{Layers: []int{x.Shape().Dim(-1), outputs}}, spread: 1}
 }
@@ -51,10 +51,10 @@ func (c *Config) Activation(a base.Activation) *Config {
 	return c
 }
 
-// Prior adds a fixed random function of the same form, that is never trained (section 2.5). scale is the standard
-// deviation of an output before any data, for inputs with variance 1. For classes, a scale of 3 says that the odds of
-// two classes may well be 50 to 1 or 1 to 50: without data, probabilities are near 0 or 1 for each index and spread out
-// over the indices. Larger scales forget more slowly; take the scale with the best joint likelihood on data held out.
+// Prior adds a fixed random function that is never trained (section 2.5): a layer or network of the same shape, with
+// parameters D B z. No gradient flows through it. scale is the standard deviation of an output before any data, for
+// inputs with variance 1. For classes, a scale of 3 means that the odds of two classes may be 50 to 1 or 1 to 50 before
+// any data. Take the scale with the best joint likelihood on data held out.
 func (c *Config) Prior(scale float64) *Config {
 	c.prior = scale
 	return c
@@ -90,12 +90,20 @@ func (c *Config) Done() *Node {
 	inputs, back := flat(c.scope, c.x)
 	m := hyper.Model{Base: outputs{c.net}, Hyper: c.hypermodel()}
 	scale := c.spread
-	if c.prior < 0 {
+	switch {
+	case !(c.prior >= 0):
 		exceptions.Panicf("the prior's scale in scope %q must not be negative, got %g", c.scope.Scope(), c.prior)
-	}
-	if c.prior > 0 {
+	case !(c.spread >= 0):
+		exceptions.Panicf("the spread in scope %q must not be negative, got %g", c.scope.Scope(), c.spread)
+	case c.diag && c.network:
+		exceptions.Panicf("the layer in scope %q cannot be Diagonal and a Hypernetwork", c.scope.Scope())
+	case c.prior > 0:
 		scale = c.prior
-		m.Prior = &hyper.Prior{Base: m.Base, Layout: hyper.Dense(hyper.NumTheta(m.Base), c.z.Distribution.Dim())}
+		layout := hyper.Dense(hyper.NumTheta(m.Base), c.z.Distribution.Dim())
+		if c.diag {
+			layout = hyper.PerParameter(hyper.NumTheta(m.Base), 1)
+		}
+		m.Prior = &hyper.Prior{Base: m.Base, Layout: layout}
 	}
 	if err := m.Validate(); err != nil {
 		exceptions.Panicf("the layer in scope %q: %v", c.scope.Scope(), err)

@@ -19,15 +19,19 @@ func MarginalNLL(logits, labels *Node) *Node { return Neg(logMean(ofLabels(logit
 
 // JointNLL returns minus the log probability of tau labels together, for each of batch pairs of inputs, [batch], in
 // nats: the dyadic joint likelihood of Osband et al., "The Neural Testbed", 2022. Each of the tau inputs is one of the
-// pair, drawn with the same probability, so that an index that fits one input must fit the same input again. It shows
-// whether the spread over indices is knowledge that the model lacks, which the marginal likelihood cannot show. Input i
-// makes a pair with input i+1, and the draws are the same in each call. Shapes are as in [MarginalNLL].
+// pair, drawn with the same probability, so that an index that fits one input must fit the same input again. The joint
+// likelihood tests whether the spread over indices is uncertainty that more data would remove; the marginal likelihood
+// cannot test this. Input i makes a pair with input i+1, and the draws are the same in each call. Shapes are as in
+// [MarginalNLL].
 func JointNLL(logits, labels *Node, tau int) *Node {
 	if tau < 1 {
 		exceptions.Panicf("layers.JointNLL: tau must be positive, got %d", tau)
 	}
 	first := ofLabels(logits, labels) // [indices, batch]
 	g, batch := logits.Graph(), first.Shape().Dim(1)
+	if batch < 2 {
+		exceptions.Panicf("layers.JointNLL: a batch needs two inputs, which make a pair, got %d", batch)
+	}
 	second := Concatenate([]*Node{SliceAxis(first, 1, AxisRange(1)), SliceAxis(first, 1, AxisRange(0, 1))}, 1)
 	bits := rng.New(Const(g, []uint64{0})).Named("layers").Named("dyadic").Bits(batch, tau)
 	firsts := ReduceSum(ConvertDType(BitwiseShiftRightLogicalScalar(bits, uint32(31)), first.DType()), 2) // [1, batch]
@@ -35,11 +39,11 @@ func JointNLL(logits, labels *Node, tau int) *Node {
 }
 
 // Entropies splits the uncertainty about the class of each input, [batch], in nats. total is the entropy of the mean
-// class probabilities, aleatoric is the mean entropy of an index's probabilities, and epistemic, the difference, is
-// what the label of the input would tell about the index: a score for inputs unlike the data. logits are [indices,
-// batch, classes].
+// class probabilities, aleatoric is the mean entropy of an index's probabilities, and epistemic
+// is their difference: the mutual information of the label and the index. It is large at inputs that differ from the
+// data. logits are [indices, batch, classes].
 func Entropies(logits *Node) (total, aleatoric, epistemic *Node) {
-	log := LogSoftmax(checked(logits))
+	log := logProbabilities(logits)
 	mean := logMean(log)
 	total = Neg(ReduceSum(Mul(Exp(mean), mean), -1))
 	aleatoric = Neg(ReduceMean(ReduceSum(Mul(Exp(log), log), -1), 0))
@@ -47,7 +51,7 @@ func Entropies(logits *Node) (total, aleatoric, epistemic *Node) {
 }
 
 // Probabilities returns the mean over indices of the class probabilities, [batch, classes].
-func Probabilities(logits *Node) *Node { return Exp(logMean(LogSoftmax(checked(logits)))) }
+func Probabilities(logits *Node) *Node { return Exp(logMean(logProbabilities(logits))) }
 
 // CalibrationError returns the expected calibration error of the mean class probabilities, a scalar: the mean distance
 // between the probability of the class that is predicted and the frequency with which it is right, in bins of equal
@@ -57,14 +61,14 @@ func CalibrationError(logits, labels *Node, bins int) *Node {
 	top := ReduceMax(p, 1)
 	right := ConvertDType(Equal(ArgMax(p, 1, dtypes.Int32), ConvertDType(Reshape(labels, -1), dtypes.Int32)), p.DType())
 	bin := ConvertDType(Ceil(AddScalar(MulScalar(top, float64(bins)), -1)), dtypes.Int32)
-	in := OneHot(MaxScalar(bin, 0), bins, p.DType()) // [batch, bins]
+	in := OneHot(ClipScalar(bin, 0, float64(bins-1)), bins, p.DType()) // [batch, bins]
 	gap := ReduceSum(Mul(in, InsertAxes(Sub(top, right), -1)), 0)
 	return DivScalar(ReduceAllSum(Abs(gap)), float64(top.Shape().Size()))
 }
 
 // JointMetrics returns GoMLX's metrics for classes: the error of the mean probabilities, the marginal and the joint
-// negative log-likelihood (of tau labels), and the calibration error in 15 bins. Use them for evaluation; batches count
-// equally.
+// negative log-likelihood (of tau labels), and the calibration error in 15 bins. They are means over the batches of an
+// evaluation, so take batches of one size, and large ones: the calibration error of a small batch is too large.
 func JointMetrics(tau int) []metric.Interface {
 	mean := func(name, short string, of func(logits, labels *Node) *Node) metric.Interface {
 		return metric.NewMeanMetric(name, short, name, func(_ *model.Scope, labels, predictions []*Node) *Node {
@@ -83,17 +87,18 @@ func JointMetrics(tau int) []metric.Interface {
 	}
 }
 
-// checked returns logits, or panics about their shape.
-func checked(logits *Node) *Node {
+// logProbabilities returns the log probabilities of the classes. A probability of 0, from a logit of -inf, has the log
+// -1e6, so that products with 0 stay finite.
+func logProbabilities(logits *Node) *Node {
 	if logits.Rank() != 3 {
 		exceptions.Panicf("scores of package layers need logits [indices, batch, classes], got %s", logits.Shape())
 	}
-	return logits
+	return MaxScalar(LogSoftmax(logits), -1e6)
 }
 
 // ofLabels returns the log probabilities of the labels, [indices, batch].
 func ofLabels(logits, labels *Node) *Node {
-	log := LogSoftmax(checked(logits))
+	log := logProbabilities(logits)
 	n, batch, classes := log.Shape().Dim(0), log.Shape().Dim(1), log.Shape().Dim(2)
 	if labels.Shape().Size() != batch || !labels.DType().IsInt() {
 		exceptions.Panicf("scores of package layers need one integer for each of %d inputs as labels, got %s",
