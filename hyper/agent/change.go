@@ -27,9 +27,9 @@ import (
 //	digits       21,564        0                2.2      5      6
 //
 // In total there were 3 alarms in 134,784 rewards (95% interval: 0.6 to 8.8). The classes of errors were chosen on
-// these orders; other orders of the same rows had 4 alarms in 81,668 rewards, where 8.2 may be expected. Before
-// December 2026 the test assumed normal errors: it had 410 alarms in the 134,784 rewards, and found the change after 1
-// to 3 rewards (medians).
+// these orders; other orders of the same rows had 4 alarms in 81,668 rewards, where 8.2 may be expected. An earlier
+// version of the test assumed normal errors: it had 410 alarms in the 134,784 rewards, and found the change after 1 to
+// 3 rewards (medians).
 //
 // With errors N(0, 1), 5.3% of 1,000 runs of 1,000 data had a false alarm (the bound is 10%). A shift by 0.5, 1 and 2
 // standard deviations after 500 data was found after 88, 25 and 8 more data (means over 400 runs): see

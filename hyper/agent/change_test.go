@@ -69,7 +69,7 @@ func TestChangeDelay(t *testing.T) {
 	}
 }
 
-// A file from before December 2026 has sums of another test: the test begins anew, and its counts continue.
+// A file of an earlier version has sums of another test: the test begins anew, and its counts continue.
 func TestChangeOfOlderFile(t *testing.T) {
 	var d detector
 	must.M(json.Unmarshal([]byte(`{"Evidence":[1,2,3,4,5,6,7,8,9,10,11,12],"Squares":12.5,"Residual":90,"Seen":100,`+

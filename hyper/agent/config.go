@@ -49,8 +49,8 @@ type Config struct {
 	// Waves is the number of random cosines of the context that Contextual uses. 0 means 200. None means no cosines:
 	// rewards are then a linear function of the context. More cosines can represent more detail, and cost more time.
 	Waves int
-	// CosinesAlone makes Contextual use the cosines without the regression on the context alone, as it did before
-	// December 2026. Files that agents of that time wrote need it.
+	// CosinesAlone makes Contextual use the cosines without the regression on the context alone, as earlier
+	// versions did. Files that such agents wrote need it.
 	CosinesAlone bool
 	// Change tests whether the world has changed. nil means no test.
 	Change *Change
@@ -121,11 +121,11 @@ const None = -1
 func (c Config) checkContextual() error {
 	var errs []error
 	if c.Forget != 0 && c.Forget != c.Learner.Train.Discount {
-		errs = append(errs, errors.New("Forget must be 0 but for Contextual: other agents forget by Replay: Window"))
+		errs = append(errs, errors.New("only Contextual supports Forget: set Forget to 0, and Replay to Window to forget"))
 	}
 	_, ok := c.Learner.Belief.(hyper.BayesianLinear)
 	if c.Waves != 0 && !ok {
-		errs = append(errs, errors.New("Waves must be 0 but for Contextual: other agents have no cosines"))
+		errs = append(errs, errors.New("only Contextual supports Waves: set Waves to 0, because other agents have no cosines"))
 	}
 	if c.CosinesAlone {
 		errs = append(errs, errors.New("CosinesAlone must be false but for Contextual: other agents have no cosines"))

@@ -40,7 +40,7 @@ const (
 // data, is then a martingale. So the mean number of data until R first reaches A is at least A, and the probability
 // that this happens within n data is at most n/A.
 //
-// A file from before December 2026 has only the counts of the data and of the alarms; the test then begins anew.
+// A file of an earlier version has only the counts of the data and of the alarms; the test then begins anew.
 type detector struct {
 	Wealth        [len(shifts) + len(spreads)]float64 // R_j
 	SquaredErrors float64                             // sum of the squared errors that estimate the scale

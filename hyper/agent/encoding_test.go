@@ -78,10 +78,10 @@ func TestContextualOptions(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	for want, c := range map[string]Config{
-		"Forget must be 0 but for Contextual": Config{Forget: 0.99}.Linear(3),
-		"Waves must be 0 but for Contextual":  Config{Waves: 10}.Arms(3),
-		"Discount must be above 0.5":          Config{Forget: 0.3}.Contextual(2, 3),
-		"ContextualNeural: context must be":   Config{}.ContextualNeural(2, 0, 10),
+		"only Contextual supports Forget":   Config{Forget: 0.99}.Linear(3),
+		"only Contextual supports Waves":    Config{Waves: 10}.Arms(3),
+		"Discount must be above 0.5":        Config{Forget: 0.3}.Contextual(2, 3),
+		"ContextualNeural: context must be": Config{}.ContextualNeural(2, 0, 10),
 	} {
 		if _, err := New(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

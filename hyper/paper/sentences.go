@@ -108,7 +108,7 @@ func lessComputation(a *study.Archive) ([]study.Part, error) {
 	lower, upper := least[0].Bounds(least[1])
 	p.Lower, p.Upper = stats.Float(lower), stats.Float(upper)
 	if !sure {
-		p.Decide = fmt.Sprintf("an ensemble that surely performs well: about %.0f runs", least[1].RunsToPass())
+		p.Decide = fmt.Sprintf("no ensemble performs well with confidence: about %s runs", study.Rounded(least[1].RunsToPass()))
 		return []study.Part{p}, nil
 	}
 	ratio, both, err := least[0].Over(least[1], bound)
@@ -160,7 +160,7 @@ func gapGrowing(a *study.Archive) (parts []study.Part, err error) {
 		of := func(actions int, agent string, sets ...string) study.Source {
 			return likeForLike(actions, 64, agent, sets...)
 		}
-		p, err := a.Gap("how much epsilon-greedy loses more than "+other.text+", 1000 actions less 200", study.Above(0),
+		p, err := a.Gap("regret of epsilon-greedy minus regret of "+other.text+", at 1000 actions minus at 200", study.Above(0),
 			of(1000, "egreedy"), of(1000, other.agent, other.sets...),
 			of(200, "egreedy"), of(200, other.agent, other.sets...))
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 )
 
-// Before December 2026, bayesian-linear had no line in addition to its cosines. An agent that was saved then continues
+// In earlier versions, bayesian-linear had no line in addition to its cosines. An agent that was saved then continues
 // without the line. With the line it would have to learn everything again from its log, and the log may no longer have
 // all records.
 
@@ -27,7 +27,7 @@ func (s *Server) asSaved(spec Spec) Spec {
 	if !s.fits(before) {
 		return spec
 	}
-	s.options.Log.Info("the agent was saved before bayesian-linear had a line beside its cosines, and goes on without; " +
-		`to have one that learns from the log anew, give its file "set": {"line": "yes"}, and send SIGHUP`)
+	s.options.Log.Info("the saved agent has no line beside its cosines, and the server runs it without a line; " +
+		`to add a line, set "set": {"line": "yes"} in the agent's file and send SIGHUP: the agent then learns from the log`)
 	return before
 }

@@ -52,7 +52,8 @@ func OpenLog(all func() Records, own Spec, arms []string) (*Log, error) {
 			l.arms = r.Arms.Names
 		}
 		if len(r.Arms.Like) > len(l.arms) {
-			return nil, fmt.Errorf("record %d: the log has %d arms, and the file has %d: it must name them all, in the order of their numbers",
+			return nil, fmt.Errorf("record %d: the log has %d arms, and the file has %d: "+
+				"it must name them all, in the order of their numbers",
 				r.Number, len(r.Arms.Like), len(l.arms))
 		}
 	}

@@ -119,7 +119,7 @@ func (s *Answered) needs(wanted float64) string {
 	if math.IsInf(runs, 1) || runs > 1e6 {
 		return "more than a million runs"
 	}
-	return fmt.Sprintf("about %s runs", rounded(runs))
+	return fmt.Sprintf("about %s runs", Rounded(runs))
 }
 
 // runsFor returns the approximate number of runs with which a p-value reaches the wanted one, if the estimate stays the
@@ -135,8 +135,8 @@ func runsFor(part Part, p, wanted float64) float64 {
 	return float64(part.Pairs) * math.Pow(z(wanted)/z(p), 2)
 }
 
-// rounded writes two significant digits, because an estimate of a number of runs is not more precise.
-func rounded(x float64) string {
+// Rounded writes two significant digits, because an estimate of a number of runs is not more precise.
+func Rounded(x float64) string {
 	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
 	return fmt.Sprintf("%.0f", math.Ceil(x/unit)*unit)
 }

@@ -81,7 +81,7 @@ func TestPerDatumRefuses(t *testing.T) {
 		belief  hyper.Belief
 	}{
 		"IndexSet per-datum is not for index.OneHot": {2, ensembleOf(base.Tabular{Arms: 3}, 4, none)},
-		"Indices of them: at most so many, not 5":    {5, linearInArms()},
+		"Indices must be at most 4, got 5":           {5, linearInArms()},
 	} {
 		c.Indices = b.indices
 		if err := c.Validate(b.belief); err == nil || !strings.Contains(err.Error(), want) {

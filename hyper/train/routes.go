@@ -289,7 +289,7 @@ func (p problem) plain() error {
 	case !p.Loss.Quadratic():
 		return faults.New("Integrate", "%s needs a quadratic loss, not %T; use sampled", p.Integrate, p.Loss)
 	case p.Weights != Unweighted:
-		return faults.New("Integrate", "%s has no %s, which are other ones for each index; use sampled", p.Integrate,
+		return faults.New("Integrate", "%s does not support %s, which differ between indices; use sampled", p.Integrate,
 			faults.Name("Weights"))
 	case p.Weighted && p.Integrate != Exact:
 		return faults.New("Integrate", "%s has no weights of data; use sampled or exact", p.Integrate)

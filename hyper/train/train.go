@@ -179,8 +179,8 @@ func (p problem) perDatum() error {
 			"gets; use iid", p.z)
 	}
 	if p.Indices > p.Batch {
-		return faults.New("IndexSet", "per-datum has %d indices, one for each datum of a %s, and the regularizer sees "+
-			"%s of them: at most so many, not %d", p.Batch, faults.Name("Batch"), faults.Name("Indices"), p.Indices)
+		return faults.New("IndexSet", "per-datum draws one index for each of the %d data of a %s: %s must be at most "+
+			"%d, got %d", p.Batch, faults.Name("Batch"), faults.Name("Indices"), p.Batch, p.Indices)
 	}
 	return nil
 }

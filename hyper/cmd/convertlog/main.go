@@ -1,5 +1,5 @@
-// Convertlog converts the log of hyper serve that a version before December 2026 wrote, in Pebble, to the one that
-// package durable keeps:
+// Convertlog converts the log of hyper serve that an earlier version wrote, in Pebble, to the log that package durable
+// keeps:
 //
 //	go run ./hyper/cmd/convertlog hyper-agent/log
 //

@@ -24,7 +24,7 @@ import (
 )
 
 // Search is a search for the settings of an agent by successive halving (Jamieson and Talwalkar 2016). All candidates
-// run on a few seeds. The best third of them then runs with twice as many seeds and half as many periods again, and so
+// run on a few seeds. The best third of them then runs with twice as many seeds and 1.5 times as many periods, and so
 // on to the last rung. A Plan can set other sizes. Agents whose searches have equal Plan, Candidates, Size and Seed
 // have equal budgets and run in the same environments.
 //
