@@ -21,11 +21,15 @@ import (
 // batch nor on an interruption: the results have the same bytes.
 func TestBeliefsConform(t *testing.T) {
 	x := must.M1(lab.Find(paper.Known, "neural-logistic"))
+	regularize := "regularize=anchor,decay"
+	if testing.Short() {
+		regularize = "regularize=decay"
+	}
 	for _, b := range catalog.Beliefs() {
-		sets := []string{"regularize=anchor,decay", "actions=5", "features=3", "generator=4", "belief-hidden=4x3", "batch=8",
+		sets := []string{regularize, "actions=5", "features=3", "generator=4", "belief-hidden=4x3", "batch=8",
 			"index-samples=4",
 			"sgd-steps=2"}
-		spec := must.M1(x.Spec([]string{b.Name}, sets, lab.Size{Periods: 40, Runs: 3}, 5))
+		spec := must.M1(x.Spec([]string{b.Name}, sets, lab.Size{Periods: 20, Runs: 3}, 5))
 		results := func(o lab.Options, stop int) []byte {
 			o.Dir, o.Backend, o.Workers = t.TempDir(), backend.Go, 1
 			ctx, cancel := context.WithCancel(t.Context())
@@ -49,8 +53,8 @@ func TestBeliefsConform(t *testing.T) {
 			must.M(err)
 			return must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))
 		}
-		whole := results(lab.Options{Chunk: 10, Every: time.Nanosecond}, 0)
-		if got := results(lab.Options{Chunk: 10, Every: time.Nanosecond}, 2); !bytes.Equal(got, whole) {
+		whole := results(lab.Options{Chunk: 5, Every: time.Nanosecond}, 0)
+		if got := results(lab.Options{Chunk: 5, Every: time.Nanosecond}, 2); !bytes.Equal(got, whole) {
 			t.Errorf("%s: resumed results are others:\n%s\n%s", b.Name, got, whole)
 		}
 		rows := func(batch int) map[lab.Row]bool {

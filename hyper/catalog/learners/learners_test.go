@@ -19,7 +19,7 @@ import (
 // small lists settings that make every learner and world fast, for the keys that they have.
 var small = []string{
 	"arms=4", "actions=6", "features=3", "size=5", "generator=2", "hyper-hidden=3", "index-dim=2", "particles=3",
-	"batch=8", "index-samples=4", "sgd-steps=2", "policy-samples=9", "file=testdata/rows.csv",
+	"batch=8", "index-samples=4", "sgd-steps=2", "policy-samples=9", "waves=12", "file=testdata/rows.csv",
 }
 
 // worldsOf returns the experiments with another world each.
@@ -44,34 +44,36 @@ func TestForTakesARecord(t *testing.T) {
 	}
 }
 
-// Every learner acts and learns in every world, including worlds with delayed rewards and worlds whose rows come in
-// turn and are scaled by the rows so far: for 50 periods all predictions and regrets are finite.
+// Every learner acts and learns in every world with delayed rewards, and in a world whose rows come in turn and are
+// scaled by the rows so far: for 25 periods all predictions and regrets are finite. (TestAgentsActAsInTheLab is about
+// worlds without a delay.) A short run tests the world with networks, and the rows.
 func TestEveryLearnerInEveryWorld(t *testing.T) {
 	for _, name := range worldsOf {
 		x := must.M1(lab.Find(paper.Known, name))
-		for _, delay := range []string{"delay=0", "delay=3"} {
-			sets := []string{delay}
-			if name == "table" && delay != "delay=0" {
-				sets = append(sets, "order=shuffled", "standardize=online")
+		sets := []string{"delay=3"}
+		switch {
+		case name == "table":
+			sets = append(sets, "order=shuffled", "standardize=online")
+		case testing.Short() && name != "neural":
+			continue
+		}
+		var spec lab.Spec
+		for _, kind := range catalog.Names(catalog.Learners()) {
+			one := smallSpec(t, x, kind, lab.Size{Periods: 25, Runs: 2}, sets...)
+			spec.Experiment, spec.Periods, spec.Runs, spec.Seed = one.Experiment, one.Periods, one.Runs, one.Seed
+			spec.Entries = append(spec.Entries, one.Entries...)
+		}
+		_, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, r := range rows {
+			if r.Diverged != 0 || !(r.Regret >= 0) || math.IsInf(float64(r.Regret), 0) {
+				t.Errorf("%s, %s, %s: %+v", name, spec.Entries[r.Entry].Agent, sets, r)
 			}
-			var spec lab.Spec
-			for _, kind := range catalog.Names(catalog.Learners()) {
-				one := smallSpec(t, x, kind, lab.Size{Periods: 50, Runs: 2}, sets...)
-				spec.Experiment, spec.Periods, spec.Runs, spec.Seed = one.Experiment, one.Periods, one.Runs, one.Seed
-				spec.Entries = append(spec.Entries, one.Entries...)
-			}
-			_, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go})
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			for _, r := range rows {
-				if r.Diverged != 0 || !(r.Regret >= 0) || math.IsInf(float64(r.Regret), 0) {
-					t.Errorf("%s, %s, %s: %+v", name, spec.Entries[r.Entry].Agent, sets, r)
-				}
-			}
-			if want := len(spec.Entries) * spec.Runs * len(lab.Schedule(50)); len(rows) != want {
-				t.Errorf("%s, %s: %d rows, want %d", name, sets, len(rows), want)
-			}
+		}
+		if want := len(spec.Entries) * spec.Runs * len(lab.Schedule(25)); len(rows) != want {
+			t.Errorf("%s, %s: %d rows, want %d", name, sets, len(rows), want)
 		}
 	}
 }
@@ -104,6 +106,9 @@ func smallSpec(t *testing.T, x lab.Experiment, kind string, size lab.Size, more 
 // Beliefs on networks learn rewards of 0 and 1 with the logistic loss and weight decay: over 200 periods each has less
 // than half of the regret of actions without learning, which are always drawn from 12 actions.
 func TestNetworksLearnLogistic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("200 periods of four networks")
+	}
 	x := must.M1(lab.Find(paper.Known, "neural-logistic"))
 	sets := []string{"actions=12", "features=3", "generator=8x8", "regularize=decay", "belief-hidden=8", "sgd-steps=2",
 		"batch=32",
