@@ -105,18 +105,24 @@ var exploring = map[string][]string{
 func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		for label, c := range small {
+			if testing.Short() && (name != backend.Go || strings.HasSuffix(label, "sampled")) {
+				continue
+			}
 			if name != backend.Go &&
 				!slices.Contains([]string{"linear sampled", "linear full-data", "linear exact", "ensemble sampled",
 					"ensemble++", "shuffled table"}, label) {
 				continue // XLA takes seconds to compile each; TestBackendsAgree runs the others
 			}
 			t.Run(label, func(t *testing.T) {
-				s := spec(t, c[0], lab.Size{Periods: 60, Runs: 7}, c[1:]...)
+				s := spec(t, c[0], lab.Size{Periods: 40, Runs: 8}, c[1:]...)
 				want, _ := run(t, s, lab.Options{Backend: name, BatchRuns: 1, Workers: 1})
 				for how, o := range map[string]lab.Options{
-					"a batch of 7": {BatchRuns: 7, Workers: 1},
-					"batches of 3, 2, 2 by 3 workers, in calls of 13 periods": {BatchRuns: 3, Workers: 3, Chunk: 13},
+					"batches of 7 and 1, in calls of 13 periods": {BatchRuns: 7, Workers: 1, Chunk: 13},
+					"batches of 3, 3, 2 by 3 workers":            {BatchRuns: 3, Workers: 3},
 				} {
+					if name != backend.Go && o.Workers > 1 {
+						continue // two more programs
+					}
 					o.Backend = name
 					got, _ := run(t, s, o)
 					compare(t, how, byRun(want), byRun(got))
@@ -132,7 +138,10 @@ func TestARunAloneIsThatOfABatch(t *testing.T) {
 	if !backend.HasXLA || backend.PluginPath("cpu") == "" {
 		t.Skip("this is about xla:cpu, which is not here; `go run ./kernels setup` installs it")
 	}
-	s := spec(t, "neural/linear", lab.Size{Periods: 150, Runs: 4}, "actions=20", "optimizer=adam", "index-set=frame",
+	if testing.Short() {
+		t.Skip("needs some 80 periods of a network")
+	}
+	s := spec(t, "neural/linear", lab.Size{Periods: 80, Runs: 4}, "actions=20", "optimizer=adam", "index-set=frame",
 		"index-samples=60", "sgd-steps=8", "step-size=0.00555", "initial-map=0.1", "prior-factor=2.84", "perturbation=0")
 	alone, _ := run(t, s, lab.Options{Backend: backend.XLACPU, BatchRuns: 1, Workers: 2})
 	batch, _ := run(t, s, lab.Options{Backend: backend.XLACPU, BatchRuns: 4, Workers: 1})

@@ -20,7 +20,7 @@ import (
 )
 
 func resumable(t *testing.T) lab.Spec {
-	return spec(t, "linear", lab.Size{Periods: 300, Runs: 5},
+	return spec(t, "linear", lab.Size{Periods: 100, Runs: 4},
 		append(small["linear sampled"][1:5:5], "step-size=0.1,0.3")...)
 }
 
@@ -28,16 +28,19 @@ func resumable(t *testing.T) lab.Spec {
 // that does not change and in one that changes.
 func TestInterruptedRunsResumeToTheSameBytes(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
+		if testing.Short() && name != backend.Go {
+			t.Skip("compiles four programs")
+		}
 		table := small["shuffled table"]
 		testResume(t, name, resumable(t))
-		testResume(t, name, spec(t, table[0], lab.Size{Periods: 300, Runs: 5}, table[1:]...))
+		testResume(t, name, spec(t, table[0], lab.Size{Periods: 100, Runs: 3}, table[1:]...))
 	})
 }
 
 // testResume interrupts a Spec again and again.
 func testResume(t *testing.T, name string, s lab.Spec) {
 	t.Helper()
-	o := lab.Options{Backend: name, BatchRuns: 2, Workers: 2, Chunk: 40, Every: time.Nanosecond}
+	o := lab.Options{Backend: name, BatchRuns: 2, Workers: 2, Chunk: 15, Every: time.Nanosecond}
 	_, want := run(t, s, o)
 	o.Dir = t.TempDir()
 	for stops, err := 0, error(lab.ErrInterrupted); errors.Is(err, lab.ErrInterrupted); stops++ {

@@ -39,7 +39,7 @@ func checkHeard(t *testing.T, all, kept []lab.Row) {
 
 func TestRowsAreHeardOnce(t *testing.T) {
 	s := resumable(t)
-	all, kept := heard(t, s, lab.Options{Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 40,
+	all, kept := heard(t, s, lab.Options{Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 15,
 		Every: time.Nanosecond})
 	checkHeard(t, all, kept)
 }
@@ -49,14 +49,14 @@ func TestRowsAreHeardAsTheyAreMade(t *testing.T) {
 	s := resumable(t)
 	var before []int
 	n := 0
-	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 10, Workers: 1,
+	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 8, Workers: 1,
 		Rows: func(rows []lab.Row) { n += len(rows) }}
 	o.Progress = func(lab.Progress) { before = append(before, n) }
 	if _, err := lab.Run(t.Context(), s, paper.Known, o); err != nil {
 		t.Fatal(err)
 	}
 	// At the i-th call the rows of the i-1 earlier periods exist: the first periods of the schedule take one call each.
-	if want := []int{0, 10, 20, 30}; !slices.Equal(before[:4], want) {
+	if want := []int{0, 8, 16, 24}; !slices.Equal(before[:4], want) {
 		t.Errorf("rows received before the first calls: %v, want %v", before[:4], want)
 	}
 }
@@ -64,7 +64,7 @@ func TestRowsAreHeardAsTheyAreMade(t *testing.T) {
 // After an interruption, the existing rows arrive first.
 func TestRowsOfAnEarlierAttemptAreHeard(t *testing.T) {
 	s := resumable(t)
-	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 40, Every: time.Nanosecond}
+	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 15, Every: time.Nanosecond}
 	ctx, cancel := context.WithCancel(t.Context())
 	o.Progress = func(p lab.Progress) {
 		if 2*p.Done > p.Total {
