@@ -172,7 +172,7 @@ func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
 func TestCtrlCSavesAndResumeGoesOn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	args := []string{"run", "gaussian", "--agent", "linear", "--set", "arms=5", "--set", "batch=16",
-		"--set", "index-samples=4", "--periods", "1500", "--runs", "2"}
+		"--set", "index-samples=4", "--periods", "600", "--runs", "2"}
 	c := command(t, append(args, "--out", dir)...)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
@@ -203,16 +203,16 @@ func TestCtrlCSavesAndResumeGoesOn(t *testing.T) {
 	}
 }
 
-// A run that is killed at 20 random moments, by a signal that it cannot catch, continues to the same bytes.
+// A run that is killed at 10 random moments, by a signal that it cannot catch, continues to the same bytes.
 func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes a minute")
+		t.Skip("starts a dozen processes")
 	}
 	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "out")
 	start := func(dir string) *exec.Cmd {
 		c := command(t, "run", "gaussian", "--agent", "linear", "--set", "arms=20", "--set", "step-size=0.2,0.4",
-			"--set", "index-samples=16", "--set", "batch=256",
-			"--periods", "1500", "--runs", "6", "--backend", backend.Default(), "--checkpoint-every", "50ms",
+			"--set", "index-samples=16", "--set", "batch=64",
+			"--periods", "1000", "--runs", "6", "--backend", backend.Default(), "--checkpoint-every", "50ms",
 			"--out", dir)
 		must.M(c.Start())
 		return c
@@ -222,7 +222,7 @@ func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
 	took := time.Since(begin)
 	moments := rand.New(rand.NewPCG(1, uint64(begin.UnixNano())))
 	kills := 0
-	for range 20 {
+	for range 10 {
 		if time.Since(begin) > 2*time.Minute {
 			break // on a busy machine fewer kills must suffice
 		}
