@@ -52,19 +52,19 @@ func transport(t testing.TB, m Measure, r Reference) Map {
 // H(z) has the distribution mu: its energy distance to independent draws is as small as after random permutations of
 // both. H(z) times 0.6 has a different distribution.
 func TestMapsHaveTheMeasuresLaw(t *testing.T) {
-	const n, k = 400, 3
+	const n, k = 250, 3
 	for _, name := range KnownNames() {
 		for _, r := range References {
 			m := known(t, name, k)
 			f := apply(transport(t, m, r).At, draws(r, source(2, name), n, k), k)
 			mu := m.Sample(source(3, name), n)
-			if _, p := EnergyTest(source(4, name), f, mu, 300); p < 0.005 {
+			if _, p := EnergyTest(source(4, name), f, mu, 250); p < 0.005 {
 				t.Errorf("%s, %s z: p = %.4f for the distribution of H(z), want at least 0.005", name, r, p)
 			}
 			for _, row := range f {
 				floats.Scale(0.6, row)
 			}
-			if _, p := EnergyTest(source(4, name), f, mu, 300); p > 0.005 {
+			if _, p := EnergyTest(source(4, name), f, mu, 250); p > 0.005 {
 				t.Errorf("%s, %s z: p = %.4f for the distribution of 0.6 H(z), want less than 0.005", name, r, p)
 			}
 		}
