@@ -21,15 +21,15 @@ import (
 // number of shards is about the requested number.
 func TestPlansAreCutEvenly(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	for range 200 {
-		shapes, steps, runs := 1+random.IntN(4), 1+random.IntN(30), 1+random.IntN(60)
+	for range 100 {
+		shapes, steps, runs := 1+random.IntN(4), 1+random.IntN(12), 1+random.IntN(30)
 		sets := []string{"arms=" + strings.Join([]string{"2", "3", "4", "5"}[:shapes], ","), "step-size=0.5"}
 		for i := range steps - 1 {
 			sets[1] += fmt.Sprintf(",0.%02d1", i)
 		}
 		spec, err := paper.Gaussian.Spec([]string{"linear"}, sets, lab.Size{Periods: 5, Runs: runs}, 0)
 		must.M(err)
-		o := sweep.Options{Backend: backend.Go, Shards: 1 + random.IntN(100), BatchRuns: 1 + random.IntN(10)}
+		o := sweep.Options{Backend: backend.Go, Shards: 1 + random.IntN(40), BatchRuns: 1 + random.IntN(10)}
 		p, err := sweep.New(spec, o)
 		must.M(err)
 		seen := map[[2]int]int{}

@@ -93,7 +93,7 @@ func runAll(t *testing.T, p sweep.Plan, dir string, order []int) {
 // Merged results do not depend on the shards, their order, the batches, or the number of workers. They equal the
 // results of one lab.Run.
 func TestMergeDoesNotDependOnHowItWasRun(t *testing.T) {
-	s := grid(t, 50)
+	s := grid(t, 20)
 	var want string
 	for i, o := range []sweep.Options{{Shards: 1}, {Shards: 4}, {Shards: 100}, {Shards: 7, BatchRuns: 3}} {
 		p, dir := created(t, s, o)
