@@ -51,6 +51,9 @@ func TestOutcomesOfATable(t *testing.T) {
 
 // Answers and evidence equal the output of hyper check --paper.
 func TestAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the study four times")
+	}
 	t.Chdir("../../notebooks")
 	if all := Answers(); strings.Count(all, "\n* **") != len(paper.Sentences)-1 || !strings.Contains(all,
 		"* **7. The network of the theorem exists, and can be built: holds.** “linear hypermodels can represent") {

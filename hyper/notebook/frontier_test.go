@@ -85,6 +85,9 @@ func TestFrontierTable(t *testing.T) {
 
 // The committed study has both agents with 10 arms, and every least setting performs well.
 func TestFrontierOfTheStudy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads a large study")
+	}
 	t.Chdir("../../notebooks")
 	points := must.M1(paper.FrontierOf(Study("frontier/*")))
 	ratios := 0
