@@ -17,7 +17,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-// Every agent runs, its defaults and the experiment's sizes are valid, and no run diverges.
+// Every agent runs with small numbers, its defaults and the experiment's sizes are valid, and no run diverges.
 func TestEveryAgentRuns(t *testing.T) {
 	for _, name := range beyond.Order {
 		x := beyond.Known[name]
@@ -26,32 +26,41 @@ func TestEveryAgentRuns(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		sets := []string{"actions=6"}
-		if name == beyond.QuadraticBandit.Name {
-			sets = append(sets, "offered=3")
-		}
-		spec, err := x.Spec(nil, sets, lab.Size{Periods: 12, Runs: 2}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h, rows, err := lab.Simulate(t.Context(), spec, beyond.Known, lab.Options{Backend: backend.Go})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range analysis.Curves(h, rows) {
-			if c.Diverged > 0 || c.Runs != 2 || len(x.Order) != len(x.Agents) {
-				t.Errorf("%s, %s: %d runs, %d diverged", name, c.Agent, c.Runs, c.Diverged)
+		for _, agent := range x.Order {
+			sets := []string{"actions=6"}
+			if name == beyond.QuadraticBandit.Name {
+				sets = append(sets, "offered=3")
+			}
+			values := catalog.Values(must.M1(x.New(agent)))
+			for _, set := range []string{"batch=16", "index-samples=8", "sgd-steps=2", "waves=20"} {
+				key, _, _ := strings.Cut(set, "=")
+				if value, has := values[key]; has && fmt.Sprint(value) != "0" {
+					sets = append(sets, set)
+				}
+			}
+			spec, err := x.Spec([]string{agent}, sets, lab.Size{Periods: 8, Runs: 2}, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, rows, err := lab.Simulate(t.Context(), spec, beyond.Known, lab.Options{Backend: backend.Go})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range analysis.Curves(h, rows) {
+				if c.Diverged > 0 || c.Runs != 2 || len(x.Order) != len(x.Agents) {
+					t.Errorf("%s, %s: %d runs, %d diverged", name, c.Agent, c.Runs, c.Diverged)
+				}
 			}
 		}
 	}
 }
 
 // The expected regrets with one unknown action are those in OneUnknown's comment: 1/2 from joint predictions, A/4 from
-// marginals. The test has 2,000 runs. The standard deviation is 1/2, or less than 1.8 times the mean if the number of
-// trials is geometric; the bound is five standard errors. After 400 periods every run with 16 arms has found the arm.
+// marginals. The test has 1,000 runs. The standard deviation is 1/2, or less than 1.8 times the mean if the number of
+// trials is geometric; the bound is five standard errors. After 200 periods every run with 8 arms has found the arm.
 func TestRegretsOfOneUnknownAction(t *testing.T) {
-	const runs, periods = 2000, 400
-	spec, err := beyond.UnknownAction.Spec(nil, []string{"actions=2,16"}, lab.Size{Periods: periods, Runs: runs}, 7)
+	const runs, periods = 1000, 200
+	spec, err := beyond.UnknownAction.Spec(nil, []string{"actions=2,8"}, lab.Size{Periods: periods, Runs: runs}, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
