@@ -117,8 +117,8 @@ func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
 				s := spec(t, c[0], lab.Size{Periods: 40, Runs: 8}, c[1:]...)
 				want, _ := run(t, s, lab.Options{Backend: name, BatchRuns: 1, Workers: 1})
 				for how, o := range map[string]lab.Options{
-					"batches of 7 and 1, in calls of 13 periods": {BatchRuns: 7, Workers: 1, Chunk: 13},
-					"batches of 3, 3, 2 by 3 workers":            {BatchRuns: 3, Workers: 3},
+					"batches of 7 and 1, in calls of 3 periods": {BatchRuns: 7, Workers: 1, Chunk: 3},
+					"batches of 3, 3, 2 by 3 workers":           {BatchRuns: 3, Workers: 3},
 				} {
 					if name != backend.Go && o.Workers > 1 {
 						continue // two more programs

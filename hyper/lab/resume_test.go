@@ -40,7 +40,7 @@ func TestInterruptedRunsResumeToTheSameBytes(t *testing.T) {
 // testResume interrupts a Spec again and again.
 func testResume(t *testing.T, name string, s lab.Spec) {
 	t.Helper()
-	o := lab.Options{Backend: name, BatchRuns: 2, Workers: 2, Chunk: 15, Every: time.Nanosecond}
+	o := lab.Options{Backend: name, BatchRuns: 2, Workers: 2, Chunk: 5, Every: time.Nanosecond}
 	_, want := run(t, s, o)
 	o.Dir = t.TempDir()
 	for stops, err := 0, error(lab.ErrInterrupted); errors.Is(err, lab.ErrInterrupted); stops++ {

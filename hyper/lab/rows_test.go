@@ -39,7 +39,7 @@ func checkHeard(t *testing.T, all, kept []lab.Row) {
 
 func TestRowsAreHeardOnce(t *testing.T) {
 	s := resumable(t)
-	all, kept := heard(t, s, lab.Options{Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 15,
+	all, kept := heard(t, s, lab.Options{Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 5,
 		Every: time.Nanosecond})
 	checkHeard(t, all, kept)
 }
@@ -64,7 +64,7 @@ func TestRowsAreHeardAsTheyAreMade(t *testing.T) {
 // After an interruption, the existing rows arrive first.
 func TestRowsOfAnEarlierAttemptAreHeard(t *testing.T) {
 	s := resumable(t)
-	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 15, Every: time.Nanosecond}
+	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 5, Every: time.Nanosecond}
 	ctx, cancel := context.WithCancel(t.Context())
 	o.Progress = func(p lab.Progress) {
 		if 2*p.Done > p.Total {

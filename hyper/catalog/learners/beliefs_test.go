@@ -53,8 +53,8 @@ func TestBeliefsConform(t *testing.T) {
 			must.M(err)
 			return must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))
 		}
-		whole := results(lab.Options{Chunk: 5, Every: time.Nanosecond}, 0)
-		if got := results(lab.Options{Chunk: 5, Every: time.Nanosecond}, 2); !bytes.Equal(got, whole) {
+		whole := results(lab.Options{Chunk: 2, Every: time.Nanosecond}, 0)
+		if got := results(lab.Options{Chunk: 2, Every: time.Nanosecond}, 2); !bytes.Equal(got, whole) {
 			t.Errorf("%s: resumed results are others:\n%s\n%s", b.Name, got, whole)
 		}
 		rows := func(batch int) map[lab.Row]bool {
