@@ -26,9 +26,15 @@ func python(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-func TestSuite(t *testing.T) { t.Log(python(t, "suite.py")) }
+func TestSuite(t *testing.T) {
+	t.Parallel()
+	t.Log(python(t, "suite.py"))
+}
 
-func TestClients(t *testing.T) { t.Log(python(t, "clients.py")) }
+func TestClients(t *testing.T) {
+	t.Parallel() // both wait for kernels more than they compute
+	t.Log(python(t, "clients.py"))
+}
 
 // TestNothingIsLeft ends six kernels, each in a different way. $HYPERMODELS_KILLS sets the number (50 for a full test).
 func TestNothingIsLeft(t *testing.T) {
