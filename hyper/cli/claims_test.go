@@ -83,6 +83,9 @@ func TestAnswersOnPages(t *testing.T) {
 
 // hyper check --paper prints ten answers, as text and as JSON, and refuses flags that it cannot be combined with.
 func TestCheckPaper(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the study of the paper twice")
+	}
 	status, stdout, stderr := call(t, "check", "--paper", "--study", must.M1(filepath.Abs(resultsFolder)))
 	if status != 1 || strings.Count(stdout, "“") != 10 || !strings.Contains(stdout,
 		"does not hold: regret of IDS over Thompson sampling") || !strings.Contains(stderr, "of 10 sentences ") {

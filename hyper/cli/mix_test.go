@@ -98,6 +98,9 @@ func TestVersionTellsTheCode(t *testing.T) {
 
 // Every file of the committed studies can be read, and joined with the others of its experiment without a message.
 func TestCommittedStudies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads all studies twice")
+	}
 	files := must.M1(filepath.Glob("../../notebooks/results/*/*.jsonl.gz"))
 	joined := map[string][]string{}
 	for _, file := range files {

@@ -44,6 +44,9 @@ func outsider(t *testing.T) string {
 // them by the code of this command, on two workers. Each of the four settings has a different regret, and none
 // diverges. The results, and the other commands, name the entries.
 func TestOutsidersModule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a module")
+	}
 	program, dir := outsider(t), t.TempDir()
 	call := func(args ...string) string {
 		t.Helper()

@@ -201,6 +201,9 @@ func TestWorkerProcessesGiveTheSameBytes(t *testing.T) {
 // The Go backend and XLA draw the same integers. They therefore take the same actions until rounding makes them differ,
 // which does not happen within these few periods.
 func TestBackendsAgree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles twelve programs")
+	}
 	if !backend.HasXLA || backend.PluginPath("cpu") == "" {
 		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
 	}
