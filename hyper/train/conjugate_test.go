@@ -142,7 +142,7 @@ func TestConjugateIsExact(t *testing.T) {
 	for want, c := range map[string]Config{
 		"use Integrate exact, not sampled": sampled,
 		"needs a quadratic loss":           {Integrate: Exact, Loss: LogisticLoss{}},
-		"has no Weights":                   {Integrate: Exact, Weights: Bernoulli},
+		"does not support Weights":         {Integrate: Exact, Weights: Bernoulli},
 	} {
 		if err := c.Validate(b); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", c, err, want)

@@ -113,9 +113,9 @@ func TestRoutesRefuse(t *testing.T) {
 	}{
 		"Weights bernoulli are made from a^T z":  {with(func(c *Config) { c.Weights = Bernoulli }), masks},
 		"Integrate exact needs a quadratic loss": {Config{Integrate: Exact, Loss: logCosh{}}, linearInArms()},
-		"Integrate full-data has no Weights": {Config{Integrate: FullData, Steps: 1, Weights: Exponential},
+		"Integrate full-data does not support Weights": {Config{Integrate: FullData, Steps: 1, Weights: Exponential},
 			linearInArms()},
-		"Integrate analytic has no Weights": {with(func(c *Config) {
+		"Integrate analytic does not support Weights": {with(func(c *Config) {
 			c.Integrate, c.Weights = Analytic,
 				Exponential
 		}), linearInArms()},

@@ -24,7 +24,7 @@ func TestFaultsNameKeys(t *testing.T) {
 		"belief-hidden needs a layer":                                  "last-layer belief-hidden=none",
 		"index-set frame needs an even number of index-samples, got 3": "linear index-set=frame index-samples=3",
 		"integrate exact needs a quadratic loss":                       "ensemble hidden=none integrate=exact loss=logistic",
-		"integrate analytic has no weights, which":                     "linear hidden=none integrate=analytic weights=exponential",
+		"integrate analytic does not support weights":                  "linear hidden=none integrate=analytic weights=exponential",
 	} {
 		words := strings.Fields(sets)
 		c := must.M1(catalog.Find(words[0]))(false)
