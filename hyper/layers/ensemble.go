@@ -14,7 +14,7 @@ import (
 // z_i f_i.
 func Ensemble(scope *model.Scope, z Indices, particle func(scope *model.Scope) *Node) *Node {
 	var all []*Node
-	for i := range dimOf(scope, z) {
+	for i := range z.of(scope).Dim() {
 		all = append(all, particle(scope.In("particle%d", i)))
 	}
 	return Choose(z, Stack(all, 0))
@@ -44,9 +44,7 @@ func Choose(z Indices, outputs *Node) *Node {
 // section 2.5). The variables of one scope are the prior's alone: the model must not use them elsewhere. The function
 // gives its outputs a spread over indices if it takes them, as [FNN] does, or if it is an [Ensemble] of plain networks.
 func Prior(scope *model.Scope, scale float64, function func(scope *model.Scope) *Node) *Node {
-	if !(scale >= 0) {
-		exceptions.Panicf("the prior's scale in scope %q must not be negative, got %g", scope.Scope(), scale)
-	}
+	checkScale(scope, scale)
 	scope = scope.In("prior")
 	f := function(scope)
 	for v := range scope.IterVariables() {
@@ -55,9 +53,9 @@ func Prior(scope *model.Scope, scale float64, function func(scope *model.Scope) 
 	return StopGradient(MulScalar(f, scale))
 }
 
-func dimOf(scope *model.Scope, z Indices) int {
-	if z.Distribution == nil {
-		exceptions.Panicf("the layer in scope %q needs indices: pass it what layers.Index returns", scope.Scope())
+// checkScale panics if the scale of a prior is negative or not a number.
+func checkScale(scope *model.Scope, scale float64) {
+	if !(scale >= 0) {
+		exceptions.Panicf("the prior's scale in scope %q must not be negative, got %g", scope.Scope(), scale)
 	}
-	return z.Distribution.Dim()
 }

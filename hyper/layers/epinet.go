@@ -47,9 +47,7 @@ func (c *EpinetConfig) Done() *Node {
 	if !ok {
 		exceptions.Panicf("the epinet in scope %q needs indices of index.Gaussian, got %T", c.scope.Scope(), c.z.Distribution)
 	}
-	if !(c.prior >= 0) {
-		exceptions.Panicf("the prior's scale in scope %q must not be negative, got %g", c.scope.Scope(), c.prior)
-	}
+	checkScale(c.scope, c.prior)
 	c.belief.head.Dim = d.N
 	if err := c.belief.head.Net().Validate(); err != nil {
 		exceptions.Panicf("the epinet in scope %q: %v", c.scope.Scope(), err)

@@ -62,6 +62,14 @@ func With(z *Node) {
 	model.SetGraphParam(z.Graph(), graphGiven, z)
 }
 
+// of returns the distribution of the indices of a layer.
+func (z Indices) of(scope *model.Scope) index.Distribution {
+	if z.Distribution == nil {
+		exceptions.Panicf("the layer in scope %q needs indices: pass it what layers.Index returns", scope.Scope())
+	}
+	return z.Distribution
+}
+
 // Set returns the indices in a graph, with one run.
 func (z Indices) Set(g *Graph) index.Set {
 	if z.Distribution == nil {

@@ -71,7 +71,7 @@ func (c lossConfig) loss(labels, predictions []*Node) *Node {
 		tiled = append(tiled, ofEach(label, n))
 	}
 	if c.perturbed && training {
-		tiled[0] = Add(tiled[0], ofIndices(MulScalar(made.perturbation(ids), c.sigma), tiled[0]))
+		tiled[0] = Add(tiled[0], Reshape(MulScalar(made.perturbation(ids), c.sigma), tiled[0].Shape().Dimensions...))
 	}
 	mean := ReduceAllMean(c.f(tiled, []*Node{merged(f)}))
 	if c.anchored && training {
@@ -124,9 +124,6 @@ func merged(x *Node) *Node {
 	dims := x.Shape().Dimensions
 	return Reshape(x, slices.Concat([]int{dims[0] * dims[1]}, dims[2:])...)
 }
-
-// ofIndices returns x [indices, batch] in the shape of a label of all indices.
-func ofIndices(x, label *Node) *Node { return Reshape(x, label.Shape().Dimensions...) }
 
 // anchor returns E_z |g_nu(z) - g_nu0(z)|^2 of all layers in the graph.
 func anchor(g *Graph, made madeIndices) *Node {

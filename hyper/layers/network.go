@@ -90,9 +90,8 @@ func (c *Config) Done() *Node {
 	inputs, back := flat(c.scope, c.x)
 	m := hyper.Model{Base: outputs{c.net}, Hyper: c.hypermodel()}
 	scale := c.spread
+	checkScale(c.scope, c.prior)
 	switch {
-	case !(c.prior >= 0):
-		exceptions.Panicf("the prior's scale in scope %q must not be negative, got %g", c.scope.Scope(), c.prior)
 	case !(c.spread >= 0):
 		exceptions.Panicf("the spread in scope %q must not be negative, got %g", c.scope.Scope(), c.spread)
 	case c.diag && c.network:
@@ -114,11 +113,7 @@ func (c *Config) Done() *Node {
 }
 
 func (c *Config) hypermodel() hyper.Hypermodel {
-	d := c.z.Distribution
-	if d == nil {
-		exceptions.Panicf("the layer in scope %q needs indices: pass it what layers.Index returns", c.scope.Scope())
-	}
-	n := hyper.NumTheta(c.net)
+	d, n := c.z.of(c.scope), hyper.NumTheta(c.net)
 	particles, one := d.(index.OneHot)
 	switch {
 	case c.network:
