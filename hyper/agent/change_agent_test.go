@@ -34,7 +34,7 @@ func changing(seed uint64, discount float64, change *agent.Change) agent.Config 
 const arms = 5
 
 // changingBlocks returns changing with a block for each arm. Such an agent learns in plain Go, which takes a tenth of
-// the time. The inputs are those of numbered.
+// the time. The function numbered makes its inputs.
 func changingBlocks(seed uint64, discount float64, change *agent.Change) agent.Config {
 	c := changing(seed, discount, change)
 	c.Learner.Belief = hyper.BayesianLinear{Features: 2, Blocks: arms, Numbered: true, Plain: true}

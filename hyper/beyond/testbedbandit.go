@@ -78,7 +78,7 @@ func testbedClaims() (out []study.Claim) {
 
 // fitted holds the settings by which an agent of the testbed is trained in a bandit: by Adam, on the logistic loss of
 // data that are drawn with replacement. The trained parameters add Decay ||nu||^2 / |D| to the mean loss of the |D|
-// data. The settings are those of ATS: one step of 1e-3 in each period, on 128 data. Decay corresponds to an agent's
+// data. The settings are as in ATS: one step of 1e-3 in each period, on 128 data. Decay corresponds to an agent's
 // decay in ATS times 2 rho, with rho = 0.1, divided by the number of particles. ATS does not print the agents' decays:
 // here they are 1, and 0.2 for an epinet as in its testbed's settings.
 type fitted struct {

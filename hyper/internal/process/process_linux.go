@@ -28,7 +28,7 @@ func FreeMemory() int64 {
 	return free
 }
 
-// kilobytes reads a line such as "VmHWM:  123 kB" of a file, and returns the number of bytes. It returns 0 if there is
+// kilobytes reads a line such as "MemAvailable:  123 kB" of a file, and returns the number of bytes. It returns 0 if there is
 // no such line.
 func kilobytes(path, name string) int64 {
 	text, _ := os.ReadFile(path)

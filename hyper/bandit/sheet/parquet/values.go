@@ -11,7 +11,7 @@ import (
 
 // The decoders of this file read one value at a time, and check each size before they use it. They hold no more memory
 // than a page and the number of its values need. The decoders of parquet-go are not used, because they allocate memory
-// for all values that a page declares, and read numbers of any declared width without a check. The formats are those of
+// for all values that a page declares, and read numbers of any declared width without a check. The encodings are defined in
 // https://github.com/apache/parquet-format/blob/master/Encodings.md
 
 // oldDictionary is the encoding PLAIN_DICTIONARY, which older files have, also in place of PLAIN for a dictionary.
