@@ -336,7 +336,7 @@ func (f *form) widened(s *snapshot, wider *form, fresh *snapshot, like []int) (*
 	next.setLearned(nil)
 	for i, name := range f.names {
 		was, is := before.state[i].Tensor, more.state[i].Tensor
-		if stored(name) || was.Shape().Equal(is.Shape()) {
+		if name.Replayed() || was.Shape().Equal(is.Shape()) {
 			continue
 		}
 		t, err := withParts(was, is, f.slots(), like)

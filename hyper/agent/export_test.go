@@ -38,7 +38,7 @@ func (a *Agent) Whole() map[string]string {
 	out := map[string]string{"data": fmt.Sprint(f.Data, f.Rounds, f.Decisions), "decisions": fmt.Sprint(rows),
 		"spreads": fmt.Sprint(f.Context, f.Action)}
 	for i, t := range append(s.tensors(), inputs...) {
-		out[append(a.names, "inputs")[i]] = fmt.Sprint(t.Value())
+		out[string(append(a.names, "inputs")[i])] = fmt.Sprint(t.Value())
 	}
 	return out
 }
@@ -52,8 +52,8 @@ func (a *Agent) Parts(n int) [][]string {
 	out := make([][]string, n)
 	for i, name := range f.names {
 		dims := s.state[i].Shape().Dimensions
-		if len(dims) < 2 || dims[1]%n != 0 || stored(name) || name == "fixed.waves" || name == "fixed.phases" ||
-			strings.HasPrefix(name, "evidence.") {
+		if len(dims) < 2 || dims[1]%n != 0 || name.Replayed() || name == "fixed.waves" || name == "fixed.phases" ||
+			strings.HasPrefix(string(name), "evidence.") {
 			continue
 		}
 		flat := must.M1(numbers(s.state[i].Tensor))

@@ -16,6 +16,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
+	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
 // format is the format of the files that Save writes; armsFormat is the format after a change of arms. Load also reads
@@ -32,7 +33,7 @@ type file struct {
 	Version     string          // version of the module that wrote it
 	Config      json.RawMessage // see describe
 	Fingerprint string          // hash of Config
-	Names       []string
+	Names       []train.Entry
 	Data        contents
 	Rounds      int
 	Decisions   uint64
@@ -336,7 +337,7 @@ func (a *form) acceptsState(f file, own *snapshot, state []*tensors.Tensor) erro
 		if !t.Shape().Equal(want) {
 			return fmt.Errorf("%w: %s has shape %s, not %s", saved.ErrDamaged, a.names[i], t.Shape(), want)
 		}
-		if fixed(a.names[i]) && !almostEqual(t, own.state[i].Tensor) {
+		if a.names[i].Constant() && !almostEqual(t, own.state[i].Tensor) {
 			return fmt.Errorf("it was saved by an agent with a different configuration: "+
 				"its %s was drawn by a different initializer, or by a different version", a.names[i])
 		}
@@ -356,7 +357,7 @@ func (a *form) shapes(s *snapshot, rows int) []shapes.Shape {
 			continue
 		}
 		out[i] = t.Shape().Clone()
-		if strings.HasPrefix(a.names[i], "replay.") {
+		if a.names[i].Replayed() {
 			out[i].Dimensions[1] = rows
 		}
 	}

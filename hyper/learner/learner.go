@@ -20,7 +20,7 @@ import (
 type Learner struct {
 	Belief hyper.Belief
 	// Train describes how the belief is trained after each datum. If Integrate is 0, it becomes train.Exact if the
-	// belief has an exact minimiser (train.ExactFor) that is not too large (train.GainSize at most 4,096 squared). The
+	// belief has an exact minimiser (see train.Exact) that is not too large (ExactSize at most 4,096 squared). The
 	// belief then depends only on the data: StepSize, MapStep, Clip and the other fields of Train are not used. For
 	// other beliefs Integrate becomes train.Sampled, and the defaults are 4 steps, a batch of 64 and 16 indices, or 1
 	// index if the belief is hyper.Conditioned.

@@ -61,7 +61,7 @@ func (p *HostPosterior) held() *HostPosterior {
 // that it is asked for, one of Names; read does not keep the slice. A root that is not triangular, as programs leave
 // it, is made triangular, in O(size^3) for each block. params must have Fixed and Compiled. The error is the first
 // error of entry.
-func (h HostTrainer) Posterior(params hyper.HostParams, entry func(name string, read func([]float64)) error) (
+func (h HostTrainer) Posterior(params hyper.HostParams, entry func(name Entry, read func([]float64)) error) (
 	*HostPosterior, error) {
 	p := &HostPosterior{HostTrainer: h, params: params, blocks: make([]*hostBlock, h.belief.HostBlocks())}
 	for i := range p.blocks {
@@ -104,7 +104,7 @@ func (p *HostPosterior) readRoots(part int, x []float64) {
 }
 
 // rootOf returns the part whose roots an entry holds, or a negative number if the entry holds no roots.
-func (p *HostPosterior) rootOf(name string) int {
+func (p *HostPosterior) rootOf(name Entry) int {
 	switch {
 	case name == "nu.1":
 		return 0
@@ -115,13 +115,13 @@ func (p *HostPosterior) rootOf(name string) int {
 }
 
 // number returns the field for an entry of one number, or nil for other entries.
-func (p *HostPosterior) number(name string) *float64 {
-	return map[string]*float64{"response.count": &p.count, "response.mean": &p.mean, "response.m2": &p.m2,
+func (p *HostPosterior) number(name Entry) *float64 {
+	return map[Entry]*float64{"response.count": &p.count, "response.mean": &p.mean, "response.m2": &p.m2,
 		"discount.turn": &p.turn, "nu.3": &p.share, "evidence.data": &p.evidence.data}[name]
 }
 
 // Write writes the numbers of one of Names to out, in the order in which a state has them.
-func (p *HostPosterior) Write(name string, out []float64) {
+func (p *HostPosterior) Write(name Entry, out []float64) {
 	if number := p.number(name); number != nil {
 		out[0] = *number
 		return
@@ -260,13 +260,13 @@ func (p *HostPosterior) respond(y float64) {
 	p.m2 += off * (y - p.mean)
 }
 
-// Responses returns the entries of a state that begin with "response." and have one number: see
-// [Trainer.HostResponses]. It returns nil without Standardize.
-func (p *HostPosterior) Responses() map[string][]float64 {
+// Responses returns the statistics of the responses, one number each: see [Trainer.HostResponses]. It returns nil
+// without Standardize.
+func (p *HostPosterior) Responses() map[Entry][]float64 {
 	if !p.standardize {
 		return nil
 	}
-	return map[string][]float64{"response.count": {p.count}, "response.mean": {p.mean}, "response.m2": {p.m2}}
+	return map[Entry][]float64{"response.count": {p.count}, "response.mean": {p.mean}, "response.m2": {p.m2}}
 }
 
 // Sample draws functions of the belief. Their values are in the units in which the loss sees the responses.

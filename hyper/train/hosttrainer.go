@@ -42,8 +42,8 @@ func (t Trainer) OnHost(priorVar, noiseVar float32) (h HostTrainer, ok bool) {
 }
 
 // Names returns the names of the entries of a [State] that a [HostPosterior] holds: all entries that data change.
-func (h HostTrainer) Names() []string {
-	names := []string{"nu.0", "nu.1"}
+func (h HostTrainer) Names() []Entry {
+	names := []Entry{"nu.0", "nu.1"}
 	if h.twoParts() {
 		names = append(names, "nu.2", "nu.3", "evidence.data", "evidence.sums")
 	}

@@ -25,7 +25,7 @@ import (
 // an error falls the fastest.
 func (c Config) StepLimit(b hyper.Belief, noiseVar, priorVar, mapStep, norm2 float64) float64 {
 	p := newProblem(c, b)
-	if c.Integrate == Exact || p.ownIndices() || !IsLinear(c.Optimizer) || !p.linearInTheta() || p.plain() != nil {
+	if c.Integrate == Exact || p.ownIndices() || !c.LinearSteps() || !p.linearInTheta() || p.plain() != nil {
 		return math.Inf(1)
 	}
 	return 2 / ((norm2/noiseVar + 1/priorVar) * p.steepness(mapStep))

@@ -94,7 +94,8 @@ func TestOptimizersMakeNoLargeConstants(t *testing.T) {
 // Optimizers are comparable values, with settings that are useful when they are zero.
 func ExampleAdam() {
 	for _, o := range []Optimizer{SGD{}, Adam{Beta1: 0.8}, Adamax{}, RMSProp{WeightDecay: 0.01}} {
-		fmt.Printf("%T %v %v\n", o, IsLinear(o), Config{Optimizer: o}.ValidateNames())
+		c := Config{Optimizer: o}
+		fmt.Printf("%T %v %v\n", o, c.LinearSteps(), c.ValidateNames())
 	}
 	// Output:
 	// train.SGD true <nil>
