@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
 // EpsilonGreedy is annealed epsilon-greedy. In period t it takes an action uniformly at random with probability
@@ -78,4 +79,21 @@ func runningSum(x *Node) *Node {
 		x = Add(x, Concatenate([]*Node{zeros, Slice(x, AxisRange(), AxisRange(0, n-step))}, 1))
 	}
 	return x
+}
+
+// DecideOnHost takes a uniformly random action with probability epsilon_t, and otherwise the best action of the mean.
+func (p EpsilonGreedy) DecideOnHost(values []float32, actions int, s rng.Host, period int32) ([]float32, int) {
+	c := cmp.Or(float32(p.Anneal), 30)
+	epsilon := c / (c + float32(period))
+	probabilities, action := certainly(means(values, actions))
+	for a := range probabilities {
+		probabilities[a] = probabilities[a]*(1-epsilon) + epsilon/float32(actions)
+	}
+	var u [1]float32
+	if s.Named("explore").Uniform(u[:]); u[0] < epsilon {
+		var any [1]int32
+		s.Named("uniform").Intn(actions, any[:])
+		action = int(any[0])
+	}
+	return probabilities, action
 }
