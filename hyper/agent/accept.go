@@ -33,7 +33,7 @@ func (f file) check(c Config) error {
 		return fmt.Errorf("%w: %w", saved.ErrDamaged, err)
 	}
 	if len(differ) > 0 {
-		return fmt.Errorf("%w: %s", ErrOther, strings.Join(differ, "; "))
+		return fmt.Errorf("%w: %s", ErrOtherConfig, strings.Join(differ, "; "))
 	}
 	d := f.Data
 	if f.Rounds < 0 || d.Kept < 0 || d.Kept > min(d.Rows, d.Seen) || d.Oldest < 0 || d.Oldest >= max(d.Rows, 1) {

@@ -31,8 +31,8 @@ func (s ArmSet) copied() ArmSet {
 	return ArmSet{s.First, slices.Clone(s.Like), slices.Clone(s.Offered), slices.Clone(s.Names)}
 }
 
-// Whole reports whether all arms are offered, in the order of their numbers.
-func (s ArmSet) Whole() bool { return slices.Equal(s.Offered, allArms(len(s.Like))) }
+// AllInOrder reports whether all arms are offered, in the order of their numbers.
+func (s ArmSet) AllInOrder() bool { return slices.Equal(s.Offered, allArms(len(s.Like))) }
 
 // checkNext returns an error if the arms cannot change from s to next.
 func (s ArmSet) checkNext(next ArmSet) error {
@@ -77,7 +77,7 @@ func (s ArmSet) valid() bool {
 // listOffered lists the offered arms in a menu that names no arms. It does so only if some arms are not offered, or if
 // they are offered in another order than their numbers; named is then true.
 func (f *form) listOffered(m Menu) (out Menu, named bool) {
-	if f.set.First == 0 || m.Arms != nil || m.Actions != nil || f.set.Whole() {
+	if f.set.First == 0 || m.Arms != nil || m.Actions != nil || f.set.AllInOrder() {
 		return m, false
 	}
 	if f.encoder != nil {

@@ -18,7 +18,7 @@ var ErrDamaged = saved.ErrDamaged
 // Load returns the agent that was saved to a file, given the configuration that it was made with. It continues exactly
 // as the saved agent would have, except for the IDs of its decisions, which are partly random.
 //
-// Load refuses a configuration that differs from the configuration in the file; the error wraps ErrOther and names the
+// Load refuses a configuration that differs from the configuration in the file; the error wraps ErrOtherConfig and names the
 // fields. Fields that control how the agent runs may differ: Backend, Background, Expire, Reward and Pending. If
 // Pending is smaller than before, the oldest decisions expire. Learner.Train.Capacity may be larger; a reservoir that
 // has dropped data keeps its size. Initializers are functions and cannot be compared; Load compares what they drew
@@ -37,11 +37,11 @@ func loaded(c Config, path, what string) (*Agent, error) {
 	return a, nil
 }
 
-// ErrOther means that a file was saved by an agent with a different configuration.
-var ErrOther = errors.New("it was saved by an agent with a different configuration")
+// ErrOtherConfig means that a file was saved by an agent with a different configuration.
+var ErrOtherConfig = errors.New("it was saved by an agent with a different configuration")
 
 // Check reports why Load would refuse a file with a configuration, as far as the header of the file shows it. The error
-// wraps ErrOther if the configuration is different.
+// wraps ErrOtherConfig if the configuration is different.
 func Check(c Config, path string) error {
 	var f file
 	err := saved.Read(path, &f, nil)

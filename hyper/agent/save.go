@@ -90,7 +90,7 @@ func (a *Agent) whole() (*snapshot, file, []waiting) {
 	a.committing.Lock()
 	defer a.committing.Unlock()
 	s, f := a.current(), file{of: a.form, Names: a.names, Decisions: a.decisions.Load(), Samples: a.samples.Load()}
-	if !a.set.Whole() || len(a.steps) > 0 || len(a.set.Names) > 0 {
+	if !a.set.AllInOrder() || len(a.steps) > 0 || len(a.set.Names) > 0 {
 		f.Arms, f.Grown = &a.set, a.steps
 	}
 	f.Data, f.Rounds, f.Change = s.data, s.rounds, a.savedChange(s)

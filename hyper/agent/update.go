@@ -100,7 +100,7 @@ func (a *form) buildKeep(state train.State, rest []*Node) train.State {
 	if len(rest) > 4 {
 		weight = rest[4]
 	}
-	return a.config.Learner.Keep(state, nil, streams(state).Learn(rest[0]), rest[2], weight, nil)
+	return a.config.Learner.ObserveInput(state, nil, streams(state).Learn(rest[0]), rest[2], weight, nil)
 }
 
 // buildTrain builds the program that makes the SGD steps of one round. rest holds the number of data kept, |D| of the

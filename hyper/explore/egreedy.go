@@ -41,15 +41,15 @@ func (p EpsilonGreedy) Decide(values *Node, now Moment) (probabilities, action *
 // one of these actions uniformly at random, [runs].
 func (p EpsilonGreedy) uniform(epsilon *Node, runs, actions int, now Moment) (probabilities, action *Node) {
 	g, stream := epsilon.Graph(), now.Stream.Named("uniform")
-	if now.There == nil {
+	if now.Available == nil {
 		each := InsertAxes(MulScalar(epsilon, 1/float64(actions)), -1)
 		return BroadcastToDims(each, runs, actions), Squeeze(stream.Intn(Const(g, int32(actions)), 1), 1)
 	}
-	mask := ConvertDType(now.There, dtypes.Int32)
+	mask := ConvertDType(now.Available, dtypes.Int32)
 	count := ReduceSum(mask, 1)
 	each := Div(epsilon, ConvertDType(count, epsilon.DType()))
 	probabilities = Mul(ConvertDType(mask, epsilon.DType()), InsertAxes(each, -1))
-	return probabilities, available(now.There, stream.Intn(count, 1))
+	return probabilities, available(now.Available, stream.Intn(count, 1))
 }
 
 // InTurn returns the action of a period for agents that take all actions in turn: int32, [runs], or [1] if all actions

@@ -82,7 +82,7 @@ func (l Learner) Init(s rng.Stream, n hyper.Numbers) train.State {
 // taken, bool [runs, actions]; nil means all.
 func (l Learner) Act(state train.State, n hyper.Numbers, s rng.Stream, period, x, available *Node) Choice {
 	c := Choice{Values: hyper.Sample(l.Belief, l.trainer().Params(state), s, l.Policy.Samples(), x)}
-	now := explore.Moment{Stream: s.Named("policy"), Period: period, Numbers: n.Part(policyPrefix), There: available}
+	now := explore.Moment{Stream: s.Named("policy"), Period: period, Numbers: n.Part(policyPrefix), Available: available}
 	c.Probabilities, c.Action = explore.Decide(l.Policy, c.Values, now)
 	return c
 }
@@ -115,11 +115,11 @@ func (l Learner) Revise(state train.State, n hyper.Numbers, s rng.Stream, c trai
 	return l.trainer().Revise(state, c, r)
 }
 
-// Keep is [Learner.ObserveWeighted] for a datum for which the replay buffer has no room, see [train.Trainer.Keep].
-func (l Learner) Keep(state train.State, n hyper.Numbers, s rng.Stream, x, weight, actions *Node) train.State {
+// ObserveInput is [Learner.ObserveWeighted] for a datum for which the replay buffer has no room, see [train.Trainer.ObserveInput].
+func (l Learner) ObserveInput(state train.State, n hyper.Numbers, s rng.Stream, x, weight, actions *Node) train.State {
 	r := l.rates(n, s)
 	r.Weight = weight
-	return l.trainer().Keep(state, x, actions, r)
+	return l.trainer().ObserveInput(state, x, actions, r)
 }
 
 // Fill is [Learner.Observe] for all data of a run at once, see [train.Trainer.Fill]. It panics if the data bound the

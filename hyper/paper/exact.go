@@ -53,7 +53,7 @@ func (a exactAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, _, _, th
 	prior, noise := n.Of(s, "PriorVariance", a.prior), n.Of(s, "NoiseVariance", a.noise)
 	mean, sd := a.arms.posterior(state, prior, noise)
 	values = InsertAxes(Add(mean, Mul(sd, s.Normal(a.arms.arms))), 1)
-	_, action = explore.Decide(explore.Thompson{}, values, explore.Moment{Stream: s, There: there})
+	_, action = explore.Decide(explore.Thompson{}, values, explore.Moment{Stream: s, Available: there})
 	return action, values
 }
 

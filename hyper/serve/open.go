@@ -92,7 +92,7 @@ func (a served) with(spec Spec, names []string) (served, error) {
 		}
 		a.places = append(a.places, at)
 	}
-	a.whole = set.Whole() && slices.Equal(a.places, set.Offered)
+	a.whole = set.AllInOrder() && slices.Equal(a.places, set.Offered)
 	c, err := spec.of(names).config()
 	a.weighted = c.Learner.Train.Weighted
 	return a, err

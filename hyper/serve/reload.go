@@ -48,7 +48,7 @@ func (s *Server) Reload(ctx context.Context, spec Spec) error {
 		return err
 	}
 	err = agent.Check(c, s.file())
-	other, grows := errors.Is(err, agent.ErrOther), len(next.Like) > len(set.Like) && !c.AddsArms()
+	other, grows := errors.Is(err, agent.ErrOtherConfig), len(next.Like) > len(set.Like) && !c.AddsArms()
 	switch {
 	case other || grows || !alike(spec, now.spec):
 		return s.replaceAgent(ctx, spec, grows || !alike(spec, now.spec))
