@@ -18,10 +18,10 @@ var ErrDamaged = saved.ErrDamaged
 // Load returns the agent that was saved to a file, given the configuration that it was made with. It continues exactly
 // as the saved agent would have, except for the IDs of its decisions, which are partly random.
 //
-// Load refuses a configuration that differs from the configuration in the file; the error wraps ErrOtherConfig and names the
-// fields. Fields that control how the agent runs may differ: Backend, Background, Expire, Reward and Pending. If
-// Pending is smaller than before, the oldest decisions expire. Learner.Train.Capacity may be larger; a reservoir that
-// has dropped data keeps its size. Initializers are functions and cannot be compared; Load compares what they drew
+// Load refuses a configuration that differs from the configuration in the file; the error wraps ErrOtherConfig and
+// names the fields. Fields that control how the agent runs may differ: Backend, Background, Expire, Reward and Pending.
+// If Pending is smaller than before, the oldest decisions expire. Learner.Train.Capacity may be larger; a reservoir
+// that has dropped data keeps its size. Initializers are functions and cannot be compared; Load compares what they drew
 // instead, the agent's initial parameters and prior. It does not compare other functions. The error wraps ErrDamaged if
 // the file is not as Save wrote it: use an earlier file then, or a backup.
 func Load(c Config, path string) (*Agent, error) { return loaded(c, path, "loading "+path) }

@@ -27,10 +27,10 @@ type Moment struct {
 	Stream  rng.Stream    // random numbers for this decision only
 	Period  *Node         // int32 scalar: number of decisions taken before
 	Numbers hyper.Numbers // the policy's own numbers by the names of its fields; nil means the values of the fields
-	// Available marks the available actions, bool [runs, actions]; nil means all. The values of the other actions repeat
-	// the values of the first available action, and [Decide] gives the probability of the other actions to that first
-	// one. This is correct for every policy that looks for the best of something. A policy that counts actions must
-	// count only the available ones.
+	// Available marks the available actions, bool [runs, actions]; nil means all. The values of the other actions
+	// repeat the values of the first available action, and [Decide] gives the probability of the other actions to that
+	// first one. This is correct for every policy that looks for the best of something. A policy that counts actions
+	// must count only the available ones.
 	Available *Node
 }
 

@@ -7,10 +7,10 @@ import (
 // Hosted is a policy that can also decide in plain Go, for one run, without a compiled program. A policy that embeds a
 // Hosted policy does not count as Hosted, because it may decide in another way.
 //
-// The graph form of each policy serves experiments, with many runs at once. The plain-Go form serves an agent, for which
-// the call of a program costs more than the decision. A decision of an agent among 50 actions then takes 5 to 100 times
-// less processor time with one sampled function, 3 to 40 times less for UCB, and 1.3 to 40 times less for IDS, by the
-// belief, the backend and the number of functions: BenchmarkHost in package agent.
+// The graph form of each policy serves experiments, with many runs at once. The plain-Go form serves an agent, for
+// which the call of a program costs more than the decision. A decision of an agent among 50 actions then takes 5 to 100
+// times less processor time with one sampled function, 3 to 40 times less for UCB, and 1.3 to 40 times less for IDS, by
+// the belief, the backend and the number of functions: BenchmarkHost in package agent.
 type Hosted interface {
 	Policy
 	// DecideOnHost returns the same as Decide, up to rounding, for finite values. values holds Samples rows of the

@@ -115,7 +115,8 @@ func (l Learner) Revise(state train.State, n hyper.Numbers, s rng.Stream, c trai
 	return l.trainer().Revise(state, c, r)
 }
 
-// ObserveInput is [Learner.ObserveWeighted] for a datum for which the replay buffer has no room, see [train.Trainer.ObserveInput].
+// ObserveInput is [Learner.ObserveWeighted] for a datum for which the replay buffer has no room, see
+// [train.Trainer.ObserveInput].
 func (l Learner) ObserveInput(state train.State, n hyper.Numbers, s rng.Stream, x, weight, actions *Node) train.State {
 	r := l.rates(n, s)
 	r.Weight = weight

@@ -10,7 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
-// autodiff is the solver that computes the gradient of the loss by automatic differentiation. It works for every belief.
+// autodiff is the solver that computes the gradient of the loss by automatic differentiation. It works for every
+// belief.
 type autodiff struct{ minibatches }
 
 func newAutodiff(p problem) solver { return autodiff{minibatches{p}} }

@@ -69,7 +69,7 @@ type Config struct {
 	Batch      int         // minibatch size |D~|, drawn with replacement
 	Indices    int         // number of index samples per step, |Z~|
 	IndexSet   IndexSet    // how indices are drawn; 0 is IID
-	Integrate  Integration // 0 is Sampled; Exact reads only Standardize and Discount besides
+	Integrate  Integration // 0 is Sampled; Exact makes no steps, and does not use the fields for steps
 	Regularize Regularizer // 0 is Anchor
 	Loss       Loss        // nil is Gaussian{}
 	Weights    Weights     // how much each datum counts for each index; 0 is Unweighted
@@ -88,8 +88,8 @@ type Config struct {
 	Standardize bool
 	// Discount is the factor by which each new datum multiplies the weight of the data before it, above 0.5 and at most
 	// 1: n data later a datum counts Discount^n, which suits a world that changes. 0 is 1, no discount. Discount needs
-	// Exact and a belief that is its own posterior: see discount.go. Standardize then gives the responses the same
-	// weights in their mean and variance.
+	// Exact and a belief that is hyper.Conjugate, as hyper.BayesianLinear. Standardize then gives the responses the
+	// same weights in their mean and variance.
 	Discount float64
 }
 

@@ -64,7 +64,8 @@ func exactFor(b hyper.Belief) error {
 
 // ExactSize returns the number of numbers that [Exact] training of the belief keeps about the inputs of the data, for
 // each run: N_theta if Phi^T Phi is diagonal, otherwise N_theta^2, or 2 N_theta^2 if the layout of an affine belief has
-// several blocks. It is 0 for a hyper.Conjugate belief, which keeps them in nu. The belief must have an exact minimiser.
+// several blocks. It is 0 for a hyper.Conjugate belief, which keeps them in nu. The belief must have an exact
+// minimiser.
 func (t Trainer) ExactSize() int {
 	p := t.problem()
 	if p.Conjugate != nil {

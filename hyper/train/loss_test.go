@@ -89,8 +89,8 @@ func TestLossAndGradient(t *testing.T) {
 
 // With every loss and with all weights, the loss and its gradient equal the formula in plain Go by central differences,
 // and all other routes that fit have the same gradient. A loss and the weights meet only in one product, so that each
-// loss is tested with one kind of weights. 1 - Phi(u) is 3e-5 for u = 4, and single precision has it to 6e-8. The weights of
-// Exponential, near 10 there, therefore have an error of 2e-3.
+// loss is tested with one kind of weights. 1 - Phi(u) is 3e-5 for u = 4, and single precision has it to 6e-8. The
+// weights of Exponential, near 10 there, therefore have an error of 2e-3.
 func TestLossesWithWeights(t *testing.T) {
 	for l, w := range map[Loss]Weights{Gaussian{}: Bernoulli, logCosh{}: Exponential, LogisticLoss{}: Unweighted} {
 		c, tolerance := Config{Loss: l, Weights: w}, 2*single

@@ -10,12 +10,13 @@ import (
 //
 // An optimizer may have two more methods:
 //
-//	// LinearInGradients marks an optimizer whose moves are proportional to the gradients and to the step size. The step
-//	// size then has a limit of stability, see Config.StepLimit. Other optimizers divide by the size of the gradients.
+//	// LinearInGradients marks an optimizer whose moves are proportional to the gradients and to the step size. The
+//	// step size then has a limit of stability, see Config.StepLimit. Other optimizers divide by the size of the
+//	// gradients.
 //	LinearInGradients()
-//	// Deviation returns the standard deviation, [runs], of normal random numbers that are added to the trained parameters
-//	// after a step of size step on the sum of a particle's losses. The particles of an ensemble, or a single network, are
-//	// then draws from a distribution.
+//	// Deviation returns the standard deviation, [runs], of normal random numbers that are added to the trained
+//	// parameters after a step of size step on the sum of a particle's losses. The particles of an ensemble, or a
+//	// single network, are then draws from a distribution.
 //	Deviation(step *Node) *Node
 type Optimizer interface {
 	// Init returns the optimizer's state for parameters nu.

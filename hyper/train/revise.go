@@ -10,7 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/row"
 )
 
-// Correction says that a datum, which each run has observed, has a different response.
+// Correction replaces the response of a datum that each run has observed.
 type Correction struct {
 	X, Actions *Node // the datum's input, as in [Trainer.Observe]
 	Was, Y     *Node // the response that was observed, and the right response, [runs]

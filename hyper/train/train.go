@@ -1,6 +1,6 @@
 // Package train fits hypermodels by perturbed SGD (section 2.1). It has the losses, the optimizers, the replay buffer,
-// and several ways to compute the gradient of the loss. For base models linear in theta it can keep the minimiser itself
-// up to date, datum by datum ([Exact]), and it has an [Oracle] to test against.
+// and several ways to compute the gradient of the loss. For base models linear in theta it can keep the minimiser
+// itself up to date, datum by datum ([Exact]), and it has an [Oracle] to test against.
 //
 // A [Trainer] is a belief with a [Config]. Its methods build graphs: Init makes a [State], Observe adds a datum of each
 // run, and Train makes a period's SGD steps. All graph functions work on a batch of runs at once; package hyper
@@ -9,9 +9,9 @@
 //
 // # Routes
 //
-// A [Route] is one way to compute the gradient of the loss L~ of an SGD step. All routes that fit have the same expected
-// gradient, and differ in the work. [Routes] lists them, from the fastest to the slowest, and a Trainer takes the first
-// route that fits:
+// A [Route] is one way to compute the gradient of the loss L~ of an SGD step. All routes that fit have the same
+// expected gradient, and differ in the work. [Routes] lists them, from the fastest to the slowest, and a Trainer takes
+// the first route that fits:
 //
 //	posterior      Exact, and a belief that is its own posterior (hyper.Conjugate)
 //	exact          Exact, and predictions linear in theta
@@ -26,7 +26,7 @@
 // belief's type. The first two routes compute the minimiser of the loss instead of a gradient, and make no SGD steps.
 //
 // In this package a route is a line of the list in route.go: its name, its condition (fits.go), and its solver, which
-// says what the state keeps, what a datum changes, and the gradient of a step. A module outside gives [AddRoute] a Route
-// with the fields Name, About, Fits and Gradient; trainers try it before all others. The library draws the minibatch and
-// the indices, and gives them to Gradient: see the example of AddRoute.
+// says what the state keeps, what a datum changes, and the gradient of a step. A module outside gives [AddRoute] a
+// Route with the fields Name, About, Fits and Gradient; trainers try it before all others. The library draws the
+// minibatch and the indices, and gives them to Gradient: see the example of AddRoute.
 package train

@@ -76,8 +76,8 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r
 	return out
 }
 
-// ObserveInput is [Trainer.Observe] for a datum that the replay buffer has no room for. A belief that is hyper.Conditioned sees
-// the input x, and nothing else changes.
+// ObserveInput is [Trainer.Observe] for a datum that the replay buffer has no room for. A belief that is
+// hyper.Conditioned sees the input x, and nothing else changes.
 func (t Trainer) ObserveInput(state State, x, actions *Node, r Rates) State {
 	out := maps.Clone(state)
 	t.problem().keep(out, datum{x: x, actions: actions, w: r.Weight}, r)

@@ -53,7 +53,8 @@ func networkDescent() Descent {
 // unweighted is the value of the key weights for no weights.
 const unweighted = "none"
 
-// check reports wrong words, numbers that the integration needs, and faults of the optimizer, the schedule and the loss.
+// check reports wrong words, numbers that the integration needs, and faults of the optimizer, the schedule and the
+// loss.
 func (c Descent) check() error {
 	integrate := enum.Of[train.Integration](c.Integrate)
 	errs := []error{enum.Check[train.IndexSet]("index-set", c.IndexSet),
