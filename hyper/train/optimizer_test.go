@@ -3,9 +3,11 @@ package train
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/train/optimizer"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
@@ -102,4 +104,17 @@ func ExampleAdam() {
 	// train.Adam false <nil>
 	// train.Adamax false <nil>
 	// train.RMSProp false <nil>
+}
+
+// An optimizer of GoMLX that takes no computed gradients is refused, with the field's name.
+func TestFromGoMLXNeedsGradients(t *testing.T) {
+	adam := optimizer.Adam().LearningRate(1).Done()
+	if err := (Config{Optimizer: FromGoMLX{adam}}).ValidateNames(); err != nil {
+		t.Errorf("Adam: got error %v, want none", err)
+	}
+	hidden := struct{ optimizer.Interface }{adam}
+	err := Config{Optimizer: FromGoMLX{hidden}}.ValidateNames()
+	if err == nil || !strings.HasPrefix(err.Error(), "Optimizer: Optimizer needs a method UpdateGraphWithGradients") {
+		t.Errorf("an optimizer without gradients: got error %v, want one about the method", err)
+	}
 }
