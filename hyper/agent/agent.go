@@ -29,7 +29,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -74,9 +73,9 @@ type form struct {
 	set     ArmSet // empty if actions are not arms
 	steps   []int  // number of arms after each growth
 	backend compute.Backend
-	arms    int      // number of arms if there are no features
-	names   []string // names of the state's tensors, sorted
-	read    []int    // indices in names of the tensors that Act and Sample read
+	arms    int           // number of arms if there are no features
+	names   []train.Entry // names of the state's tensors, sorted
+	read    []int         // indices in names of the tensors that Act and Sample read
 
 	observe *update
 	keep    *update // updates a belief that keeps knowledge of inputs with a datum that the reservoir does not take
@@ -165,22 +164,15 @@ func streams(state train.State) learner.Streams { return learner.Streams{Seeds: 
 // buildInit builds the initial state from the seed.
 func (a *form) buildInit(seeds *Node) []*Node {
 	state := a.initial(seeds)
-	a.names = slices.Sorted(maps.Keys(state))
-	out := make([]*Node, len(a.names))
-	for i, name := range a.names {
-		out[i] = state[name]
-		if name == seed || fixed(name) || moving(name) {
+	out := make([]*Node, len(state))
+	for i, name := range slices.Sorted(maps.Keys(state)) {
+		entry := train.Entry(name)
+		a.names, out[i] = append(a.names, entry), state[name]
+		if name == seed || entry.Constant() || entry.Learned() {
 			a.read = append(a.read, i)
 		}
 	}
 	return out
-}
-
-// moving reports whether a part of the state changes with data and is read by Act and Sample.
-func moving(name string) bool {
-	return slices.ContainsFunc([]string{"nu.", "kept.", "response."}, func(prefix string) bool {
-		return strings.HasPrefix(name, prefix)
-	})
 }
 
 // initial returns the initial state, by name.
@@ -192,22 +184,14 @@ func (a *form) initial(seeds *Node) train.State {
 	return state
 }
 
-// stored reports whether a part of the state holds data, one datum per row.
-func stored(name string) bool { return strings.HasPrefix(name, "replay.") }
-
-// fixed reports whether New draws a part of the state that never changes afterwards.
-func fixed(name string) bool {
-	return strings.HasPrefix(name, "anchor.") || strings.HasPrefix(name, "fixed.")
-}
-
 // place returns the index of a tensor in the state, by its name.
-func (a *form) place(name string) int { return slices.Index(a.names, name) }
+func (a *form) place(name train.Entry) int { return slices.Index(a.names, name) }
 
 // part returns the State of the nodes at some places of the whole state.
 func (a *form) part(nodes []*Node, places []int) train.State {
 	state := train.State{}
 	for i, place := range places {
-		state[a.names[place]] = nodes[i]
+		state[string(a.names[place])] = nodes[i]
 	}
 	return state
 }

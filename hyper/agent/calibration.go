@@ -66,31 +66,11 @@ func (s *Snapshot) Calibrate(x [][]float32, y []float32) (Calibration, error) {
 
 // noise returns the standard deviation of responses about their mean, in the units of the responses.
 func (a *form) noise(belief *snapshot) (float64, error) {
-	c := a.config.Learner
-	sd := math.Sqrt(c.NoiseVariance)
-	if !c.Train.Standardize {
-		return sd, nil
+	responses, err := a.responses(belief)
+	if err != nil {
+		return 0, err
 	}
-	of := map[string]float64{}
-	if belief.learned != nil {
-		for name, v := range belief.learned.Responses() {
-			of[name] = v[0]
-		}
-	}
-	for i, place := range a.read {
-		name := a.names[place]
-		if belief.state[i] != nil && (name == "response.m2" || name == "response.count") {
-			v, err := numbers(belief.state[i].Tensor)
-			if err != nil {
-				return 0, err
-			}
-			of[name] = v[0]
-		}
-	}
-	if spread := of["response.m2"] / max(of["response.count"]-1, 1); spread > 0 {
-		sd *= math.Sqrt(spread)
-	}
-	return sd, nil
+	return a.trainer().HostNoise(a.config.Learner.NoiseVariance, responses), nil
 }
 
 // forecast is the predictive distribution of responses: the mean responses of functions, [functions][inputs], and

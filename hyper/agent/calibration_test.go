@@ -93,7 +93,7 @@ func deviations(x []float64) float64 {
 // A belief in worlds of its own prior is calibrated: marginal and joint densities are as expected, and a tenth of the
 // responses falls into each tenth of the predicted distribution. With three times the noise it is not calibrated.
 func TestCalibration(t *testing.T) {
-	const worlds = 120
+	const worlds = 80
 	w := calibrated(t, 0.5, worlds)
 	if m, j := deviations(w.marginal), deviations(w.joint); math.Abs(m) > 3.5 || math.Abs(j) > 3.5 {
 		t.Errorf("marginal densities are %.1f standard errors off, joint ones %.1f", m, j)
@@ -112,7 +112,7 @@ func TestCalibration(t *testing.T) {
 	if low, high := slices.Min(counts), slices.Max(counts); low < 0.6*worlds || high > 1.4*worlds {
 		t.Errorf("counts of tenths %v, want %d each", counts, worlds)
 	}
-	w = calibrated(t, 1.5, 60)
+	w = calibrated(t, 1.5, 40)
 	if m, j := deviations(w.marginal), deviations(w.joint); m > -4 || j > -2 {
 		t.Errorf("three times the noise: got deviations %.1f (marginal) and %.1f (joint), want below -4 and -2", m, j)
 	}

@@ -161,7 +161,7 @@ func (a *Agent) restarted(s *snapshot) (*snapshot, error) {
 	next := s.replaced(nil, nil)
 	next.host = new(host)
 	for i, name := range a.names {
-		if own := begun.state[i]; own != nil && !stored(name) { // rows after the data are never read
+		if own := begun.state[i]; own != nil && !name.Replayed() { // rows after the data are never read
 			next.state[i].drop()
 			next.state[i] = own.hold()
 		}

@@ -3,7 +3,6 @@ package agent
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -22,15 +21,14 @@ func (a *Agent) Drift() (float64, error) {
 	defer s.drop()
 	moved, start, now := 0.0, 0.0, 0.0
 	for i, name := range f.names {
-		number, isNu := strings.CutPrefix(name, "nu.")
-		if !isNu {
+		if !name.Nu() {
 			continue
 		}
 		x, err := numbers(s.state[i].Tensor)
 		if err != nil {
 			return 0, err
 		}
-		x0, err := numbers(s.state[f.place("anchor."+number)].Tensor)
+		x0, err := numbers(s.state[f.place(name.Anchor())].Tensor)
 		if err != nil {
 			return 0, err
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
@@ -27,8 +28,8 @@ func (d Decision) Nameless() Decision {
 	return d
 }
 
-// Whole returns everything that a file of the agent would contain, by name: its header, its tensors, and the decisions
-// that it remembers.
+// Whole returns everything that a file of the agent would contain, by name: its header, the shapes and bytes of its
+// tensors, and the decisions that it remembers.
 func (a *Agent) Whole() map[string]string {
 	now, f, waiting := a.whole()
 	defer now.drop()
@@ -38,8 +39,14 @@ func (a *Agent) Whole() map[string]string {
 	out := map[string]string{"data": fmt.Sprint(f.Data, f.Rounds, f.Decisions), "decisions": fmt.Sprint(rows),
 		"spreads": fmt.Sprint(f.Context, f.Action)}
 	for i, t := range append(s.tensors(), inputs...) {
-		out[append(a.names, "inputs")[i]] = fmt.Sprint(t.Value())
+		out[string(append(a.names, "inputs")[i])] = bytesOf(t)
 	}
+	return out
+}
+
+// bytesOf returns the shape and the bytes of a tensor.
+func bytesOf(t *tensors.Tensor) (out string) {
+	must.M(t.ConstBytes(func(b []byte) { out = t.Shape().String() + string(b) }))
 	return out
 }
 
@@ -52,8 +59,8 @@ func (a *Agent) Parts(n int) [][]string {
 	out := make([][]string, n)
 	for i, name := range f.names {
 		dims := s.state[i].Shape().Dimensions
-		if len(dims) < 2 || dims[1]%n != 0 || stored(name) || name == "fixed.waves" || name == "fixed.phases" ||
-			strings.HasPrefix(name, "evidence.") {
+		if len(dims) < 2 || dims[1]%n != 0 || name.Replayed() || name == "fixed.waves" || name == "fixed.phases" ||
+			strings.HasPrefix(string(name), "evidence.") {
 			continue
 		}
 		flat := must.M1(numbers(s.state[i].Tensor))

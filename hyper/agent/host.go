@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -22,9 +21,9 @@ import (
 // host holds the belief of a snapshot in plain Go. It is made when it is first needed.
 type host struct {
 	once      sync.Once
-	sample    hyper.HostSample     // nil if functions are not drawn in plain Go
-	normals   hyper.HostNormals    // nil if values have no normal distribution
-	responses map[string][]float64 // the parts of the state whose names begin with "response."
+	sample    hyper.HostSample          // nil if functions are not drawn in plain Go
+	normals   hyper.HostNormals         // nil if values have no normal distribution
+	responses map[train.Entry][]float64 // see form.responses
 	err       error
 }
 
@@ -86,29 +85,41 @@ func (a *form) inputsOf(x [][]float32) int {
 }
 
 // hostParams copies the parameters of a belief, and its statistics of responses.
-func (a *form) hostParams(belief *snapshot) (p hyper.HostParams, responses map[string][]float64, err error) {
+func (a *form) hostParams(belief *snapshot) (p hyper.HostParams, responses map[train.Entry][]float64, err error) {
 	if p, err = a.fixedParams(belief, a.read); err != nil {
 		return p, nil, err
 	}
-	responses = map[string][]float64{}
 	for i, place := range a.read { // in the order of names, nu.0 before nu.1
-		name := a.names[place]
-		if strings.HasPrefix(name, "response.") {
+		if !a.names[place].Nu() {
+			continue
+		}
+		x, err := narrow(belief.state[i].Tensor)
+		if err != nil {
+			return p, nil, err
+		}
+		p.Nu = append(p.Nu, x)
+	}
+	responses, err = a.responses(belief)
+	return p, responses, err
+}
+
+// responses returns the statistics of the responses, by the name of the part of the state: see train.Trainer's
+// HostResponses.
+func (a *form) responses(belief *snapshot) (map[train.Entry][]float64, error) {
+	if belief.learned != nil {
+		return belief.learned.Responses(), nil
+	}
+	out := map[train.Entry][]float64{}
+	for i, place := range a.read {
+		if name := a.names[place]; name.Responses() {
 			x, err := numbers(belief.state[i].Tensor)
 			if err != nil {
-				return p, nil, err
+				return nil, err
 			}
-			responses[name] = x
-		}
-		if strings.HasPrefix(name, "nu.") {
-			x, err := narrow(belief.state[i].Tensor)
-			if err != nil {
-				return p, nil, err
-			}
-			p.Nu = append(p.Nu, x)
+			out[name] = x
 		}
 	}
-	return p, responses, nil
+	return out, nil
 }
 
 // fixedParams returns the parameters that never change. places has the index in form.names of each tensor of the
@@ -120,7 +131,7 @@ func (a *form) fixedParams(s *snapshot, places []int) (hyper.HostParams, error) 
 		if places != nil {
 			place = places[i]
 		}
-		if name, is := strings.CutPrefix(a.names[place], "fixed."); is {
+		if name, is := a.names[place].Fixed(); is {
 			x, err := a.fixed.narrow(t)
 			if err != nil {
 				return p, err

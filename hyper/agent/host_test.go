@@ -125,7 +125,7 @@ func TestDecisionsOnHost(t *testing.T) {
 				}
 				c.Learner.Policy, c.Backend = p, on
 				a, r := must.M1(New(c)), rand.New(rand.NewPCG(1, uint64(k)))
-				for i := range 30 {
+				for i := range 18 {
 					n := []int{3, 6, 8}[i%3] // as programs pad none
 					if on != "go" {
 						n = 3
@@ -154,13 +154,13 @@ func TestDecisionsOnHost(t *testing.T) {
 					if x != nil {
 						at = x[d.Action]
 					}
-					if i < 15 {
+					if i < 9 {
 						must.M(a.Told(at, float32(r.IntN(2))))
 					}
 				}
 			}
-			if differ > decisions/50 {
-				t.Errorf("%s: %d of %d decisions differ from the programs', want at most 2%%", name, differ, decisions)
+			if differ > max(decisions/50, 1) { // one may be a tie
+				t.Errorf("%s: %d of %d decisions differ from the programs', want at most 2%% or one", name, differ, decisions)
 			}
 		}
 	})

@@ -141,7 +141,7 @@ func same(t *testing.T, a, b map[string]string) {
 	t.Helper()
 	for name := range a {
 		if a[name] != b[name] {
-			t.Errorf("part %s of the agents differs: %.300s\n%.300s", name, a[name], b[name])
+			t.Errorf("part %s of the agents differs: %.300q\n%.300q", name, a[name], b[name])
 		}
 	}
 }

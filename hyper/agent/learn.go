@@ -157,29 +157,26 @@ func (a *Agent) added(x []float32, y, weight float32) step {
 		}
 		defer s.drop()
 		row, data := a.config.place(s.data)
-		if s.learned != nil {
-			next, err := s.withDatum(x, y, weight)
-			if err == nil {
-				next.data = data
-			}
-			return next, err
-		}
-		add := a.observe
-		switch {
-		case row < 0 && !a.config.conditioned():
-			next := s.replaced(nil, nil)
+		next, err := a.observed(s, row, x, y, weight)
+		if err == nil {
 			next.data = data
-			return next, nil
-		case row < 0:
-			add = a.keep
 		}
-		next, err := add.apply(s, a.datum(s, row, x, y, weight)...)
-		if err != nil {
-			return nil, err
-		}
-		next.data = data
-		return next, nil
+		return next, err
 	}
+}
+
+// observed returns a snapshot that has learned one more datum, with the same contents. row is the datum's row in the
+// replay buffer; it is negative for a datum that the reservoir does not take.
+func (a *Agent) observed(s *snapshot, row int, x []float32, y, weight float32) (*snapshot, error) {
+	switch {
+	case s.learned != nil:
+		return s.withDatum(x, y, weight)
+	case row >= 0:
+		return a.observe.apply(s, a.datum(s, row, x, y, weight)...)
+	case a.config.conditioned():
+		return a.keep.apply(s, a.datum(s, row, x, y, weight)...)
+	}
+	return s.replaced(nil, nil), nil
 }
 
 // withRoom returns a snapshot with room for one more datum; the caller drops it.

@@ -14,7 +14,7 @@ import (
 // hostLearning trains an agent in plain Go.
 type hostLearning struct {
 	train.HostTrainer
-	shapes map[string]shapes.Shape // shapes of the parts of the state that it keeps, by name
+	shapes map[train.Entry]shapes.Shape // shapes of the parts of the state that it keeps, by name
 }
 
 // hostLearner makes the agent learn in plain Go, if it also makes all of its decisions in plain Go.
@@ -23,7 +23,7 @@ func (a *form) hostLearner(s *snapshot) error {
 	if !ok || a.hostBelief == nil || a.hostPolicy == nil {
 		return nil
 	}
-	a.learner = &hostLearning{h, map[string]shapes.Shape{}}
+	a.learner = &hostLearning{h, map[train.Entry]shapes.Shape{}}
 	for _, name := range h.Names() {
 		a.learner.shapes[name] = s.state[a.place(name)].Shape().Clone()
 	}
@@ -40,7 +40,7 @@ func (a *form) absorb(s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	learned, err := a.learner.Posterior(params, func(name string, read func([]float64)) error {
+	learned, err := a.learner.Posterior(params, func(name train.Entry, read func([]float64)) error {
 		return tensors.ConstFlatData(s.state[a.place(name)].Tensor, read)
 	})
 	if err != nil {

@@ -162,6 +162,9 @@ func TestRewardsOfAnyScale(t *testing.T) {
 				t.Errorf("regret: %.1f in the first quarter and %.1f in the last, want a decrease", early, late)
 			}
 			for _, by := range [][2]float64{{1. / 1024, 0}, {1e3, 0}, {1e-3, 100}} {
+				if by[0] > 1 && c.name != "arms" {
+					continue // a large scale meets the same code in all of them
+				}
 				h := run(by[0], by[1])
 				differ := 0
 				for i := range h {

@@ -128,8 +128,8 @@ func (uniform) Samples() int { return 1 }
 
 func (uniform) Decide(values *Node, now explore.Moment) (probabilities, action *Node) {
 	there := OnesLike(Squeeze(values, 1))
-	if now.There != nil {
-		there = ConvertDType(now.There, values.DType())
+	if now.Available != nil {
+		there = ConvertDType(now.Available, values.DType())
 	}
 	drawn := Mul(there, now.Stream.Uniform(there.Shape().Dim(1)))
 	return Div(there, ReduceAndKeep(there, ReduceSum, 1)), ArgMax(drawn, 1, dtypes.Int32)

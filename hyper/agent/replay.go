@@ -4,12 +4,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
-	"strings"
 
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/internal/enum"
+	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
 // Replay selects the data that an agent keeps for its SGD steps when there are many. An agent whose Train.Integrate
@@ -122,7 +122,7 @@ func (a *Agent) Data() ([]Datum, error) {
 	if !f.config.Learner.Train.Replays() {
 		return nil, ErrNoData
 	}
-	y, err := tensors.CopyFlatData[float32](s.state[f.place("replay.y")].Tensor)
+	y, err := tensors.CopyFlatData[float32](s.state[f.place(train.ReplayY)].Tensor)
 	if err != nil {
 		return nil, err
 	}
@@ -142,9 +142,9 @@ func (a *Agent) Data() ([]Datum, error) {
 // keptInputs returns the inputs of all rows, concatenated.
 func (a *form) keptInputs(s *snapshot) ([]float32, error) {
 	if a.config.Features > 0 {
-		return tensors.CopyFlatData[float32](s.state[a.place("replay.inputs")].Tensor)
+		return tensors.CopyFlatData[float32](s.state[a.place(train.ReplayInputs)].Tensor)
 	}
-	arms, err := tensors.CopyFlatData[int32](s.state[a.place("replay.x")].Tensor)
+	arms, err := tensors.CopyFlatData[int32](s.state[a.place(train.ReplayX)].Tensor)
 	x := make([]float32, len(arms))
 	for i, arm := range arms {
 		x[i] = float32(arm)
@@ -158,7 +158,7 @@ func (a *form) resized(s *snapshot, rows int) (*snapshot, error) {
 	var at []int
 	var by []*tensors.Tensor
 	for i, name := range a.names {
-		if !strings.HasPrefix(name, "replay.") {
+		if !name.Replayed() {
 			continue
 		}
 		t, err := withRows(s.state[i].Tensor, rows, s.data.Oldest)

@@ -54,8 +54,8 @@ func TestWriteAndRead(t *testing.T) {
 			t.Errorf("%d bytes: got error %v, want ErrDamaged", len(bad), err)
 		}
 	}
-	if _, err := Read(Config{}.Contextual(3, 2), bytes.NewReader(written)); !errors.Is(err, ErrOther) {
-		t.Errorf("another configuration: got error %v, want ErrOther", err)
+	if _, err := Read(Config{}.Contextual(3, 2), bytes.NewReader(written)); !errors.Is(err, ErrOtherConfig) {
+		t.Errorf("another configuration: got error %v, want ErrOtherConfig", err)
 	}
 	failing := errors.New("no more")
 	if _, err := Read(c, io.MultiReader(bytes.NewReader(written[:50]), failed{failing})); !errors.Is(err, failing) {

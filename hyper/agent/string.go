@@ -20,7 +20,7 @@ func (a *form) what(name string) string {
 		name = "reader of an " + name
 	}
 	some := ""
-	if a.set.First > 0 && !a.set.Whole() {
+	if a.set.First > 0 && !a.set.AllInOrder() {
 		some = fmt.Sprintf(", which offers arms %v", a.set.Offered)
 	}
 	if a.arms > 0 {

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"maps"
-	"strings"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -40,19 +39,20 @@ func (a *form) newUpdate(build func(state train.State, rest []*Node) train.State
 	exec, err := NewExec(a.backend, func(args []*Node) []*Node {
 		state := train.State{}
 		for i, name := range a.names {
-			state[name] = args[i]
+			state[string(name)] = args[i]
 		}
 		next := build(maps.Clone(state), args[len(a.names):])
 		u.changed = nil
 		var out []*Node
 		finite := Const(args[0].Graph(), true)
 		for i, name := range a.names {
-			if next[name] == args[i] {
+			x := next[string(name)]
+			if x == args[i] {
 				continue
 			}
-			u.changed, out = append(u.changed, i), append(out, next[name])
-			if next[name].DType().IsFloat() && !strings.HasPrefix(name, "replay.") { // data are finite, and may be many
-				finite = And(finite, LogicalAll(IsFinite(next[name])))
+			u.changed, out = append(u.changed, i), append(out, x)
+			if x.DType().IsFloat() && !name.Replayed() { // data are finite, and may be many
+				finite = And(finite, LogicalAll(IsFinite(x)))
 			}
 		}
 		return append(out, finite)
@@ -100,7 +100,7 @@ func (a *form) buildKeep(state train.State, rest []*Node) train.State {
 	if len(rest) > 4 {
 		weight = rest[4]
 	}
-	return a.config.Learner.Keep(state, nil, streams(state).Learn(rest[0]), rest[2], weight, nil)
+	return a.config.Learner.ObserveInput(state, nil, streams(state).Learn(rest[0]), rest[2], weight, nil)
 }
 
 // buildTrain builds the program that makes the SGD steps of one round. rest holds the number of data kept, |D| of the

@@ -30,7 +30,7 @@ func among(t *testing.T, name string, p Policy, values [][][]float32, there []bo
 	out, err := CallOnceN(b, func(in []*Node) []*Node {
 		now := Moment{Stream: rng.New(in[0]), Period: Const(in[0].Graph(), int32(20))}
 		if there != nil {
-			now.There = BroadcastToDims(InsertAxes(Const(in[0].Graph(), there), 0), len(values), len(there))
+			now.Available = BroadcastToDims(InsertAxes(Const(in[0].Graph(), there), 0), len(values), len(there))
 		}
 		probabilities, action := Decide(p, in[1], now)
 		return []*Node{probabilities, action}
@@ -140,7 +140,7 @@ func TestEachRunHasItsOwnActions(t *testing.T) {
 	}
 	for what, p := range policies(t, n) {
 		exec, err := NewExec(b, func(seeds, values, there *Node) (probabilities, action *Node) {
-			return Decide(p, values, Moment{Stream: rng.New(seeds), Period: Const(seeds.Graph(), int32(20)), There: there})
+			return Decide(p, values, Moment{Stream: rng.New(seeds), Period: Const(seeds.Graph(), int32(20)), Available: there})
 		})
 		if err != nil {
 			t.Fatal(err)

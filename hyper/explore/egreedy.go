@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
 // EpsilonGreedy is annealed epsilon-greedy. In period t it takes an action uniformly at random with probability
@@ -41,15 +42,15 @@ func (p EpsilonGreedy) Decide(values *Node, now Moment) (probabilities, action *
 // one of these actions uniformly at random, [runs].
 func (p EpsilonGreedy) uniform(epsilon *Node, runs, actions int, now Moment) (probabilities, action *Node) {
 	g, stream := epsilon.Graph(), now.Stream.Named("uniform")
-	if now.There == nil {
+	if now.Available == nil {
 		each := InsertAxes(MulScalar(epsilon, 1/float64(actions)), -1)
 		return BroadcastToDims(each, runs, actions), Squeeze(stream.Intn(Const(g, int32(actions)), 1), 1)
 	}
-	mask := ConvertDType(now.There, dtypes.Int32)
+	mask := ConvertDType(now.Available, dtypes.Int32)
 	count := ReduceSum(mask, 1)
 	each := Div(epsilon, ConvertDType(count, epsilon.DType()))
 	probabilities = Mul(ConvertDType(mask, epsilon.DType()), InsertAxes(each, -1))
-	return probabilities, available(now.There, stream.Intn(count, 1))
+	return probabilities, available(now.Available, stream.Intn(count, 1))
 }
 
 // InTurn returns the action of a period for agents that take all actions in turn: int32, [runs], or [1] if all actions
@@ -79,4 +80,21 @@ func runningSum(x *Node) *Node {
 		x = Add(x, Concatenate([]*Node{zeros, Slice(x, AxisRange(), AxisRange(0, n-step))}, 1))
 	}
 	return x
+}
+
+// DecideOnHost takes a uniformly random action with probability epsilon_t, and otherwise the best action of the mean.
+func (p EpsilonGreedy) DecideOnHost(values []float32, actions int, s rng.Host, period int32) ([]float32, int) {
+	c := cmp.Or(float32(p.Anneal), 30)
+	epsilon := c / (c + float32(period))
+	probabilities, action := certainly(means(values, actions))
+	for a := range probabilities {
+		probabilities[a] = probabilities[a]*(1-epsilon) + epsilon/float32(actions)
+	}
+	var u [1]float32
+	if s.Named("explore").Uniform(u[:]); u[0] < epsilon {
+		var any [1]int32
+		s.Named("uniform").Intn(actions, any[:])
+		action = int(any[0])
+	}
+	return probabilities, action
 }

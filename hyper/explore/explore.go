@@ -27,11 +27,11 @@ type Moment struct {
 	Stream  rng.Stream    // random numbers for this decision only
 	Period  *Node         // int32 scalar: number of decisions taken before
 	Numbers hyper.Numbers // the policy's own numbers by the names of its fields; nil means the values of the fields
-	// There marks the available actions, bool [runs, actions]; nil means all. The values of the other actions repeat
-	// the values of the first available action, and [Decide] gives the probability of the other actions to that first
-	// one. This is correct for every policy that looks for the best of something. A policy that counts actions must
-	// count only the available ones.
-	There *Node
+	// Available marks the available actions, bool [runs, actions]; nil means all. The values of the other actions
+	// repeat the values of the first available action, and [Decide] gives the probability of the other actions to that
+	// first one. This is correct for every policy that looks for the best of something. A policy that counts actions
+	// must count only the available ones.
+	Available *Node
 }
 
 // number returns one of the policy's numbers, [runs], with a default in place of 0.
@@ -43,14 +43,14 @@ func (m Moment) number(name string, own, otherwise float64) *Node {
 // Decide lets a policy decide among the available actions. It returns the same as [Policy].Decide, with probability 0
 // for actions that are not available. At least one action must be available.
 func Decide(p Policy, values *Node, now Moment) (probabilities, action *Node) {
-	if now.There == nil {
+	if now.Available == nil {
 		return p.Decide(values, now)
 	}
-	mask := ConvertDType(now.There, values.DType())
+	mask := ConvertDType(now.Available, values.DType())
 	first := ArgMax(mask, 1, dtypes.Int32)
 	is := OneHot(first, values.Shape().Dim(2), values.DType())
 	beside := BroadcastToShape(InsertAxes(pick(values, first), -1), values.Shape())
-	values = Where(BroadcastToShape(InsertAxes(now.There, 1), values.Shape()), values, beside)
+	values = Where(BroadcastToShape(InsertAxes(now.Available, 1), values.Shape()), values, beside)
 	probabilities, action = p.Decide(values, now)
 	absent := ReduceAndKeep(Mul(probabilities, OneMinus(mask)), ReduceSum, 1)
 	probabilities = Add(Mul(probabilities, mask), Mul(is, absent))

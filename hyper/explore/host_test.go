@@ -49,7 +49,7 @@ func TestDecideOnHost(t *testing.T) {
 			out, err := CallOnceN(b, func(in []*Node) []*Node {
 				s := rng.New(in[0]).At(in[2]).Named("policy")
 				probabilities, action := Decide(p, in[1], Moment{Stream: s, Period: in[2],
-					There: BroadcastToDims(InsertAxes(in[3], 0), runs, actions)})
+					Available: BroadcastToDims(InsertAxes(in[3], 0), runs, actions)})
 				return []*Node{probabilities, action}
 			}, seeds, values, int32(11), is)
 			if err != nil {

@@ -26,9 +26,9 @@ func (p SquareCB) Decide(values *Node, now Moment) (probabilities, action *Node)
 	gamma := InsertAxes(now.number("Gamma", p.Gamma, 100), -1)
 	f := ReduceMean(values, 1) // [runs, actions]
 	is := OnesLike(f)
-	if now.There != nil {
-		is = ConvertDType(now.There, f.DType())
-		f = Where(now.There, f, BroadcastToShape(Scalar(f.Graph(), f.DType(), math.Inf(-1)), f.Shape()))
+	if now.Available != nil {
+		is = ConvertDType(now.Available, f.DType())
+		f = Where(now.Available, f, BroadcastToShape(Scalar(f.Graph(), f.DType(), math.Inf(-1)), f.Shape()))
 	}
 	best := ArgMax(f, 1, dtypes.Int32)
 	top := OneHot(best, f.Shape().Dim(1), f.DType())

@@ -2,10 +2,12 @@ package explore
 
 import (
 	"cmp"
+	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
 // UCB takes the action with the largest upper confidence bound: the given quantile of its values over the sampled
@@ -42,24 +44,65 @@ func smallest(values *Node, k int) *Node {
 	return Bitcast(Where(GreaterOrEqual(answer, sign), BitwiseXor(answer, sign), BitwiseNot(answer)), values.DType())
 }
 
-// Greedy takes the action with the best mean over the sampled functions. With many functions it explores only through
-// the noise of training. With one function, the default, it is greedy only for a belief that is a single network; for
-// other beliefs it is Thompson sampling, so set N, for example to 100. Among equal actions it takes the lowest.
-type Greedy struct {
-	N int `help:"number of functions drawn for a decision; 0 means 1, for one network; other beliefs need more"`
+// DecideOnHost takes the action with the largest quantile.
+func (p UCB) DecideOnHost(values []float32, actions int, _ rng.Host, _ int32) ([]float32, int) {
+	n := len(values) / actions
+	k, score, own := p.rank(n), make([]float32, actions), make([]float32, n)
+	for a := range score {
+		for i := range own {
+			own[i] = values[i*actions+a]
+		}
+		score[a] = hostSmallest(own, k)
+	}
+	return certainly(score)
 }
 
-var _ Policy = Greedy{}
-
-func (p Greedy) Samples() int { return cmp.Or(p.N, 1) }
-
-// Decide takes the best action of the mean.
-func (p Greedy) Decide(values *Node, _ Moment) (probabilities, action *Node) {
-	return certain(ReduceMean(values, 1))
+// DecideByNormals takes the action with the largest quantile. A value increases with the random word of its normal
+// number. DecideByNormals therefore selects among words, and computes only one normal number for each action.
+func (p UCB) DecideByNormals(mean, sd []float32, z rng.Host) ([]float32, int) {
+	n, actions := p.Samples(), len(mean)
+	words, own, score := make([]uint32, n*actions), make([]uint32, n), make([]float32, actions)
+	z.Bits(words)
+	k := p.rank(n)
+	for a := range score {
+		for i := range own {
+			own[i] = words[i*actions+a]
+		}
+		score[a] = mean[a] + float32(sd[a]*rng.NormalOf(hostSmallest(own, k)))
+	}
+	return certainly(score)
 }
 
-// certain takes the action with the largest score, [runs, actions], with probability 1.
-func certain(score *Node) (probabilities, action *Node) {
-	action = ArgMax(score, 1, dtypes.Int32)
-	return OneHot(action, score.Shape().Dim(1), score.DType()), action
+// hostSmallest returns the k-th smallest of finite numbers, counted from 1. It changes their order. It is Hoare's
+// selection (1961).
+func hostSmallest[T cmp.Ordered](x []T, k int) T {
+	for k--; len(x) > 1; {
+		pivot, i, j := x[len(x)/2], 0, len(x)-1
+		for i <= j {
+			for x[i] < pivot {
+				i++
+			}
+			for x[j] > pivot {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			x = x[:j+1]
+		case k >= i:
+			x, k = x[i:], k-i
+		default: // all numbers between i and j equal the pivot
+			return pivot
+		}
+	}
+	return x[0]
+}
+
+// rank returns k such that the k-th smallest of n values is their quantile.
+func (p UCB) rank(n int) int {
+	return min(max(int(math.Ceil(cmp.Or(p.Quantile, 0.95)*float64(n)-1e-9)), 1), n)
 }

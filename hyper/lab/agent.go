@@ -78,7 +78,7 @@ func (a learning) Computation() float64 {
 	involved := float64(numInvolved(a.Belief))
 	switch c.Integrate {
 	case train.Exact:
-		return indices*involved + float64(train.GainSize(a.Belief))
+		return indices*involved + float64(train.Trainer{Belief: a.Belief, Config: c}.ExactSize())
 	case train.FullData:
 		data = 1
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/rng"
-	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
 // compilations counts the programs that this process has compiled. A sweep over numbers that do not shape the
@@ -176,7 +176,7 @@ func (p *program) inputOf(o bandit.Outcome, x, action *Node) *Node {
 	if o.Late != nil {
 		return o.Late.Input
 	}
-	return train.RowOf(x, action)
+	return row.Of(x, action)
 }
 
 // where selects, for each node of two States, the first State if the condition is true and the other otherwise. It does

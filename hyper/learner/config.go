@@ -63,13 +63,13 @@ func (l Learner) WithDefaults() Learner {
 func (l Learner) exactly() bool {
 	c := l.Train
 	c.Integrate = train.Exact
-	return c.Validate(l.Belief) == nil && train.GainSize(l.Belief) <= 4096*4096
+	return c.Validate(l.Belief) == nil && l.trainer().ExactSize() <= 4096*4096
 }
 
 // defaultStep returns the default step size. For an optimizer that divides by the size of gradients it is 0.01. For SGD
 // it is 0.1, or half of armsLimit if that is less.
 func (l Learner) defaultStep() float64 {
-	if !train.IsLinear(l.Train.Optimizer) {
+	if !l.Train.LinearSteps() {
 		return 0.01
 	}
 	if best := l.armsLimit() / 2; best > 0 && best < 0.1 {

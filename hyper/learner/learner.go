@@ -20,7 +20,7 @@ import (
 type Learner struct {
 	Belief hyper.Belief
 	// Train describes how the belief is trained after each datum. If Integrate is 0, it becomes train.Exact if the
-	// belief has an exact minimiser (train.ExactFor) that is not too large (train.GainSize at most 4,096 squared). The
+	// belief has an exact minimiser (see train.Exact) that is not too large (ExactSize at most 4,096 squared). The
 	// belief then depends only on the data: StepSize, MapStep, Clip and the other fields of Train are not used. For
 	// other beliefs Integrate becomes train.Sampled, and the defaults are 4 steps, a batch of 64 and 16 indices, or 1
 	// index if the belief is hyper.Conditioned.
@@ -82,7 +82,7 @@ func (l Learner) Init(s rng.Stream, n hyper.Numbers) train.State {
 // taken, bool [runs, actions]; nil means all.
 func (l Learner) Act(state train.State, n hyper.Numbers, s rng.Stream, period, x, available *Node) Choice {
 	c := Choice{Values: hyper.Sample(l.Belief, l.trainer().Params(state), s, l.Policy.Samples(), x)}
-	now := explore.Moment{Stream: s.Named("policy"), Period: period, Numbers: n.Part(policyPrefix), There: available}
+	now := explore.Moment{Stream: s.Named("policy"), Period: period, Numbers: n.Part(policyPrefix), Available: available}
 	c.Probabilities, c.Action = explore.Decide(l.Policy, c.Values, now)
 	return c
 }
@@ -115,11 +115,12 @@ func (l Learner) Revise(state train.State, n hyper.Numbers, s rng.Stream, c trai
 	return l.trainer().Revise(state, c, r)
 }
 
-// Keep is [Learner.ObserveWeighted] for a datum for which the replay buffer has no room, see [train.Trainer.Keep].
-func (l Learner) Keep(state train.State, n hyper.Numbers, s rng.Stream, x, weight, actions *Node) train.State {
+// ObserveInput is [Learner.ObserveWeighted] for a datum for which the replay buffer has no room, see
+// [train.Trainer.ObserveInput].
+func (l Learner) ObserveInput(state train.State, n hyper.Numbers, s rng.Stream, x, weight, actions *Node) train.State {
 	r := l.rates(n, s)
 	r.Weight = weight
-	return l.trainer().Keep(state, x, actions, r)
+	return l.trainer().ObserveInput(state, x, actions, r)
 }
 
 // Fill is [Learner.Observe] for all data of a run at once, see [train.Trainer.Fill]. It panics if the data bound the

@@ -56,7 +56,7 @@ func (l Learner) rates(n hyper.Numbers, s rng.Stream) train.Rates {
 // of gradients moves a particle by its step size, whatever the number of particles; for it, visited is 1.
 func (l Learner) visited() float64 {
 	particles, finite := l.Belief.Index().(index.Enumerable)
-	if !finite || !train.IsLinear(l.Train.Optimizer) {
+	if !finite || !l.Train.LinearSteps() {
 		return 1
 	}
 	if l.Train.Integrate <= train.Sampled {
@@ -97,7 +97,7 @@ func (l Learner) boundsStep() bool {
 
 // largerNorm2 returns norm2 after a datum. x and actions are as in Observe.
 func (l Learner) largerNorm2(before, x, actions *Node) *Node {
-	phi := train.Features(hyper.CapabilitiesOf(l.Belief).Linear, x, actions)
+	phi := l.trainer().Features(x, actions)
 	return Max(before, ReduceSum(Square(ConvertDType(phi, dtypes.Float64)), 1))
 }
 

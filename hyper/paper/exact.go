@@ -8,7 +8,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/rng"
-	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
 // Exact is exact Thompson sampling, with the posterior of independent Gaussian arms.
@@ -19,7 +18,7 @@ func (*Exact) Validate(*bandit.Problem) error { return nil }
 
 // Agent returns the agent for a problem.
 func (*Exact) Agent(p bandit.Problem) lab.Agent {
-	return exactAgent{train.IndependentGaussian{Arms: p.Actions}, p.PriorVariance, p.NoiseVariance}
+	return exactAgent{independentGaussian{p.Actions}, p.PriorVariance, p.NoiseVariance}
 }
 
 // Independent is Thompson sampling that treats the actions of the neural bandit as independent arms. Their prior is the
@@ -32,14 +31,14 @@ func (*Independent) Validate(*bandit.Problem) error { return nil }
 // Agent returns the agent for a problem.
 func (*Independent) Agent(p bandit.Problem) lab.Agent {
 	// Without noise, a single observation of an arm would make the posterior a point; tiny noise has the same effect.
-	return exactAgent{train.IndependentGaussian{Arms: p.Actions}, p.RewardVariance, max(p.NoiseVariance, 1e-6)}
+	return exactAgent{independentGaussian{p.Actions}, p.RewardVariance, max(p.NoiseVariance, 1e-6)}
 }
 
 // exactAgent is Thompson sampling with the exact posterior of independent arms.
 type exactAgent struct {
-	posterior train.IndependentGaussian
-	prior     float64 // variance of each arm's mean reward
-	noise     float64 // variance of a reward given the arm's mean
+	arms  independentGaussian
+	prior float64 // variance of each arm's mean reward
+	noise float64 // variance of a reward given the arm's mean
 }
 
 func (a exactAgent) Numbers() map[string]float64 {
@@ -47,26 +46,26 @@ func (a exactAgent) Numbers() map[string]float64 {
 }
 
 func (a exactAgent) Init(s rng.Stream, _ hyper.Numbers) lab.State {
-	return lab.State(a.posterior.Init(s.Graph(), s.Runs()))
+	return a.arms.init(s.Graph(), s.Runs())
 }
 
 func (a exactAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, _, _, there *Node) (action, values *Node) {
 	prior, noise := n.Of(s, "PriorVariance", a.prior), n.Of(s, "NoiseVariance", a.noise)
-	mean, sd := a.posterior.Posterior(train.State(state), prior, noise)
-	values = InsertAxes(Add(mean, Mul(sd, s.Normal(a.posterior.Arms))), 1)
-	_, action = explore.Decide(explore.Thompson{}, values, explore.Moment{Stream: s, There: there})
+	mean, sd := a.arms.posterior(state, prior, noise)
+	values = InsertAxes(Add(mean, Mul(sd, s.Normal(a.arms.arms))), 1)
+	_, action = explore.Decide(explore.Thompson{}, values, explore.Moment{Stream: s, Available: there})
 	return action, values
 }
 
 // Predict draws functions from the posterior.
 func (a exactAgent) Predict(state lab.State, n hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
-	mean, sd := a.posterior.Posterior(train.State(state), n.Of(s, "PriorVariance", a.prior),
+	mean, sd := a.arms.posterior(state, n.Of(s, "PriorVariance", a.prior),
 		n.Of(s, "NoiseVariance", a.noise))
-	return Add(InsertAxes(mean, 1), Mul(InsertAxes(sd, 1), s.Normal(functions, a.posterior.Arms)))
+	return Add(InsertAxes(mean, 1), Mul(InsertAxes(sd, 1), s.Normal(functions, a.arms.arms)))
 }
 
 func (a exactAgent) Learn(state lab.State, _ hyper.Numbers, _ rng.Stream, d lab.Datum) lab.State {
-	return lab.State(a.posterior.Observe(train.State(state), d.Action, d.Reward))
+	return a.arms.observe(state, d.Action, d.Reward)
 }
 
 // Computation returns 0, because the agent makes no SGD steps.

@@ -7,6 +7,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/hypermodels/hypermodels/hyper"
@@ -15,6 +16,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/rng"
+	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
 // call runs a graph function once on the backend go.
@@ -42,6 +44,47 @@ func numbers(x *tensors.Tensor) (out []float64) {
 // runsOf returns the one-sparse bandit's actions for several runs, as the environment does.
 func runsOf(n, runs int) [][][]float32 {
 	return slices.Repeat([][][]float32{(&bandit.OneSparse{Size: n}).Actions()}, runs)
+}
+
+// The posterior of independent arms equals the posterior of linear regression on one-hot vectors. An arm that was never
+// played keeps the prior. The two runs have different data and variances.
+func TestIndependentArms(t *testing.T) {
+	const arms = 3
+	played := [][]int32{{0, 1}, {0, 0}, {1, 1}, {0, 1}} // [data, runs]; no run plays the last arm
+	rewards := [][]float32{{0.5, -1}, {1.5, 2}, {-0.75, 0.25}, {0.25, 1}}
+	prior, noise := []float32{2.25, 0.5}, []float32{1, 0.25}
+	out := call(t, func(in []*Node) []*Node {
+		b := independentGaussian{arms}
+		state := b.init(in[0].Graph(), len(prior))
+		for i := range played {
+			state = b.observe(state, Const(in[0].Graph(), played[i]), Const(in[0].Graph(), rewards[i]))
+		}
+		mean, sd := b.posterior(state, in[0], in[1])
+		return []*Node{mean, sd}
+	}, prior, noise)
+	means, sds := numbers(out[0]), numbers(out[1])
+	for run := range prior {
+		phi, y := mat.NewDense(len(played), arms, nil), mat.NewVecDense(len(played), nil)
+		for i := range played {
+			phi.Set(i, int(played[i][run]), 1)
+			y.SetVec(i, float64(rewards[i][run]))
+		}
+		v := float64(prior[run])
+		o := train.Oracle{Phi: phi, Y: y, NoiseVar: float64(noise[run])}
+		mean, cov, err := o.Posterior(nil, mat.NewDiagDense(arms, []float64{v, v, v}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range arms {
+			m, sd := means[run*arms+k], sds[run*arms+k]
+			if math.Abs(m-mean.AtVec(k)) > 1e-6 || math.Abs(sd-math.Sqrt(cov.At(k, k))) > 1e-6 {
+				t.Errorf("run %d, arm %d: N(%v, %v^2), want mean %v and variance %v", run, k, m, sd, mean.AtVec(k), cov.At(k, k))
+			}
+		}
+		if sd := sds[run*arms+arms-1]; math.Abs(sd-math.Sqrt(v)) > 1e-6 {
+			t.Errorf("run %d: an arm without data has the standard deviation %v, want %v", run, sd, math.Sqrt(v))
+		}
+	}
 }
 
 // After five actions and rewards the posterior's weights follow Bayes' rule in double precision: w_n is proportional to

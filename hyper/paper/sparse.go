@@ -121,7 +121,7 @@ func (a finiteAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, period,
 	}
 	values = a.Predict(state, n, s, a.policy.Samples(), actions)
 	_, action = explore.Decide(a.policy, values, explore.Moment{Stream: s.Named("policy"), Period: period,
-		Numbers: n.Part(policyPrefix), There: there})
+		Numbers: n.Part(policyPrefix), Available: there})
 	return action, values
 }
 

@@ -25,7 +25,7 @@ func TestAgentsFromBeforeTheLine(t *testing.T) {
 	dir := c.server.options.Dir
 	must.M(c.server.Close())
 
-	if _, err := New(Options{Spec: asks, Dir: dir, Log: slog.New(slog.DiscardHandler)}); !errors.Is(err, agent.ErrOther) ||
+	if _, err := New(Options{Spec: asks, Dir: dir, Log: slog.New(slog.DiscardHandler)}); !errors.Is(err, agent.ErrOtherConfig) ||
 		!strings.Contains(err.Error(), "Belief.Line: not set in the file, true here") {
 		t.Errorf("Load by an agent with a line: got error %v, want one about the configuration", err)
 	}

@@ -209,7 +209,7 @@ func sampled(ctx context.Context, a *agent.Agent, d *journal.Decision, y float64
 func menuOf(a *agent.Agent, d *journal.Decision) agent.Menu {
 	m := agent.Menu{Context: d.Context, Actions: d.Actions, Arms: d.Arms}
 	n, set := len(d.Probabilities), a.Arms()
-	if set.First == 0 || m.Arms != nil || m.Actions != nil || n == len(set.Like) && set.Whole() {
+	if set.First == 0 || m.Arms != nil || m.Actions != nil || n == len(set.Like) && set.AllInOrder() {
 		return m
 	}
 	for arm := range n {

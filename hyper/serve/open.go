@@ -92,7 +92,7 @@ func (a served) with(spec Spec, names []string) (served, error) {
 		}
 		a.places = append(a.places, at)
 	}
-	a.whole = set.Whole() && slices.Equal(a.places, set.Offered)
+	a.whole = set.AllInOrder() && slices.Equal(a.places, set.Offered)
 	c, err := spec.of(names).config()
 	a.weighted = c.Learner.Train.Weighted
 	return a, err
@@ -135,8 +135,8 @@ func (s *Server) fits(spec Spec) bool {
 	return err == nil && agent.Check(c, s.file()) == nil
 }
 
-// logMeaning logs the meaning of the numbers of a Spec, if the last meaning in the records from a number onward differs.
-// This happens if an earlier server ended while it changed the meaning.
+// logMeaning logs the meaning of the numbers of a Spec, if the last meaning in the records from a number onward
+// differs. This happens if an earlier server ended while it changed the meaning.
 func (s *Server) logMeaning(spec Spec, from uint64) error {
 	last := spec
 	for r, err := range s.log.All(from) {

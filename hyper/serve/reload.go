@@ -48,7 +48,7 @@ func (s *Server) Reload(ctx context.Context, spec Spec) error {
 		return err
 	}
 	err = agent.Check(c, s.file())
-	other, grows := errors.Is(err, agent.ErrOther), len(next.Like) > len(set.Like) && !c.AddsArms()
+	other, grows := errors.Is(err, agent.ErrOtherConfig), len(next.Like) > len(set.Like) && !c.AddsArms()
 	switch {
 	case other || grows || !alike(spec, now.spec):
 		return s.replaceAgent(ctx, spec, grows || !alike(spec, now.spec))
@@ -96,8 +96,8 @@ func (s *Server) swapArms(spec Spec, next agent.ArmSet, change func() error) (er
 	return err
 }
 
-// replaceAgent continues with another agent, which learns from the log. anew means that the present agent is replaced only
-// because of its names or arms; the log must then have everything that it has learned.
+// replaceAgent continues with another agent, which learns from the log. anew means that the present agent is replaced
+// only because of its names or arms; the log must then have everything that it has learned.
 func (s *Server) replaceAgent(ctx context.Context, spec Spec, anew bool) error {
 	seen, now := s.log.Next(), s.now
 	log, err := OpenLog(func() Records { return s.log.All(0) }, now.spec, now.names)

@@ -58,7 +58,7 @@ func (o Adam) of(c *optimizer.AdamConfig) FromGoMLX {
 	}
 	c = c.LearningRate(1).Betas(or(o.Beta1, 0.9), or(o.Beta2, 0.999)).Epsilon(or(o.Epsilon, 1e-7))
 	c = c.WeightDecay(o.WeightDecay)
-	return FromGoMLX{c.Done().(GradientOptimizer)}
+	return FromGoMLX{c.Done()}
 }
 
 func (o Adam) Validate() error {

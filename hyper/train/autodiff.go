@@ -10,10 +10,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
-// autodiff is the route that computes the gradient of the loss by automatic differentiation. It works for every belief.
+// autodiff is the solver that computes the gradient of the loss by automatic differentiation. It works for every
+// belief.
 type autodiff struct{ minibatches }
 
-func newAutodiff(p problem) route { return autodiff{minibatches{p}} }
+func newAutodiff(p problem) solver { return autodiff{minibatches{p}} }
 
 func (w autodiff) gradient(state State, d *draws, i loop.Index, size *Node, r Rates) []*Node {
 	at := params(state)

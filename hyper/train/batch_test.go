@@ -105,7 +105,7 @@ func TestCollapseInBlocks(t *testing.T) {
 	for _, name := range backends() {
 		out := eval(t, name, func(in []*Node) []*Node {
 			d := &draws{data: Batch{X: in[1], Y: in[2]}, at: in[3]}
-			got := tr.route().(closedForm).collapse(State{"replay.a": in[0]}, d, loop.At(1))
+			got := tr.solver().(closedForm).collapse(State{"replay.a": in[0]}, d, loop.At(1))
 			d.data.A = row.Take(in[0], in[3])
 			want := collapse(modelOf(tr).Base.(hyper.LinearBase), d.data.step(loop.At(1), batch))
 			return []*Node{want.gram, want.y, want.a, got.gram, got.y, got.a}

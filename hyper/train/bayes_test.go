@@ -86,11 +86,11 @@ func anchoredParticles(t *testing.T, x, y array, particles int, weights Weights,
 		state["nu.0"] = Where(Equal(in[4], ScalarZero(g, in[4].DType())), anchor, in[3])
 		all := m.Index().(index.Enumerable).All(g, 1)
 		d := draws{data: Batch{X: in[1], Y: in[2], A: m.Index().Perturbation(s.Named("A"), n)}, sets: all, count: particles}
-		way := tr.route()
+		own := tr.solver()
 		before := state["nu.0"]
 		for range some {
 			before = state["nu.0"]
-			tr.step(state, way, &d, loop.At(0), Const(g, float32(n)), r)
+			tr.step(state, own, &d, loop.At(0), Const(g, float32(n)), r)
 		}
 		return []*Node{state["nu.0"], ReduceAllMax(Abs(Sub(state["nu.0"], before)))}
 	})

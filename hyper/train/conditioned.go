@@ -7,13 +7,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
-// Curved is a [Loss] with a known curvature. Beliefs that are hyper.Conditioned need the curvature.
-type Curved interface {
-	Loss
-	// Curvature returns the largest second derivative of Value with respect to f. For a loss that is not Curved, 1 is
-	// taken.
-	Curvature() float64
-}
+// curved is the optional method of a [Loss].
+type curved interface{ Curvature() float64 }
 
 // Curvature returns 1.
 func (Gaussian) Curvature() float64 { return 1 }
@@ -24,7 +19,7 @@ func (LogisticLoss) Curvature() float64 { return 0.25 }
 // precision returns the precision of a datum of each run without the datum's weight, [runs].
 func (p problem) precision(r Rates) *Node {
 	curvature := 1.0
-	if c, ok := p.Loss.(Curved); ok {
+	if c, ok := p.Loss.(curved); ok {
 		curvature = c.Curvature()
 	}
 	return MulScalar(Reciprocal(r.NoiseVar), curvature)

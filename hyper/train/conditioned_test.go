@@ -28,7 +28,7 @@ func TestConditioned(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		for _, loss := range []Loss{Gaussian{}, LogisticLoss{}} {
 			c := Config{Steps: 2, Batch: 4, Indices: 1, Capacity: data, Inputs: 2, Loss: loss, Weighted: weighted}
-			curvature := loss.(Curved).Curvature()
+			curvature := loss.(curved).Curvature()
 			for _, name := range backends() {
 				if name != backend.Go && !(weighted && curvature < 1) {
 					continue // XLA takes seconds to compile a case

@@ -13,11 +13,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// posterior is the route of [Exact] for a hyper.Conjugate belief. nu is the mean mu and, for each block, a root S of Q,
-// in float64. A datum changes mu and S as in [exact].
+// posterior is the solver of [Exact] for a hyper.Conjugate belief. nu is the mean mu and, for each block, a root S of
+// Q, in float64. A datum changes mu and S as in [exact].
 type posterior struct{ problem }
 
-func newPosterior(p problem) route { return posterior{p} }
+func newPosterior(p problem) solver { return posterior{p} }
 
 func (w posterior) memory(g *Graph, runs int) State {
 	state := w.noTurn(g, runs)

@@ -148,7 +148,7 @@ func TestConjugateIsExact(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", c, err, want)
 		}
 	}
-	if err := ExactFor(b); err != nil || GainSize(b) != 0 {
-		t.Error(err, GainSize(b))
+	if err, size := exactFor(b), (Trainer{Belief: b}).ExactSize(); err != nil || size != 0 {
+		t.Error(err, size)
 	}
 }

@@ -3,7 +3,6 @@ package train
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	. "github.com/gomlx/gomlx/core/graph"
 )
@@ -26,7 +25,7 @@ func entriesOf(s State) (out entries) {
 func (s State) split() (moved, still entries) {
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		part := &still
-		if strings.HasPrefix(name, "nu.") || strings.HasPrefix(name, "optimizer.") {
+		if Entry(name).moves() {
 			part = &moved
 		}
 		part.names, part.nodes = append(part.names, name), append(part.nodes, s[name])

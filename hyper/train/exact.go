@@ -34,20 +34,13 @@ import (
 //	exact.root     S, float64 [runs, N_theta, N_theta]
 //	exact.blocks   the roots of C's blocks, on the diagonal, of the same shape, if the layout has several blocks
 
-// exact is the route of [Exact] for beliefs that are not hyper.Conjugate.
+// exact is the solver of [Exact] for beliefs that are not hyper.Conjugate.
 type exact struct{ problem }
 
-func newExact(p problem) route { return exact{p} }
+func newExact(p problem) solver { return exact{p} }
 
-// ExactFor reports why a belief has no [Exact] minimiser, and returns nil if the belief has one. Each of these beliefs
-// has one:
-//
-//   - a hyper.Conjugate belief;
-//   - an ensemble whose predictions are linear in parameters theta (base.Tabular, base.Linear), with any prior;
-//   - a belief with such predictions whose theta is affine in indices of mean 0 (Gaussian, on a sphere, per arm), with
-//     a prior in the same parameters or none;
-//   - a belief with such predictions whose theta is affine in one-hot indices, with a dense layout.
-func ExactFor(b hyper.Belief) error {
+// exactFor reports why a belief has no minimiser that [Exact] can compute, and returns nil if the belief has one.
+func exactFor(b hyper.Belief) error {
 	p := newProblem(Config{Integrate: Exact}, b)
 	switch {
 	case p.Conjugate != nil:
@@ -69,11 +62,12 @@ func ExactFor(b hyper.Belief) error {
 	return nil
 }
 
-// GainSize returns the number of numbers that [Exact] training keeps about the inputs of the data: N_theta if Phi^T Phi
-// is diagonal, otherwise N_theta^2, or 2 N_theta^2 if the layout of an affine belief has several blocks. GainSize
-// returns 0 for a hyper.Conjugate belief, which keeps them in nu.
-func GainSize(b hyper.Belief) int {
-	p := newProblem(Config{Integrate: Exact}, b)
+// ExactSize returns the number of numbers that [Exact] training of the belief keeps about the inputs of the data, for
+// each run: N_theta if Phi^T Phi is diagonal, otherwise N_theta^2, or 2 N_theta^2 if the layout of an affine belief has
+// several blocks. It is 0 for a hyper.Conjugate belief, which keeps them in nu. The belief must have an exact
+// minimiser.
+func (t Trainer) ExactSize() int {
+	p := t.problem()
 	if p.Conjugate != nil {
 		return 0 // nu holds what is known about the inputs
 	}

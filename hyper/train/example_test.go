@@ -42,10 +42,9 @@ func ExampleOptimizer() {
 		fmt.Println(err)
 		return
 	}
-	gomlx := optimizer.Adam().LearningRate(1).Done().(train.GradientOptimizer)
 	for _, o := range []train.Optimizer{
 		train.SGD{}, train.Momentum{}, train.Momentum{Nesterov: true}, train.Adam{}, train.Adamax{}, train.RMSProp{},
-		train.FromGoMLX{Optimizer: gomlx},
+		train.FromGoMLX{Optimizer: optimizer.Adam().LearningRate(1).Done()},
 	} {
 		out, err := CallOnceN(b, func(in []*Node) []*Node {
 			nu, grads := in[:1], in[1:2]
@@ -138,25 +137,4 @@ func ExampleTrainer() {
 	// Output:
 	// <nil> exact
 	// [[0.000 1.000]] <nil>
-}
-
-// The exact posterior of two arms after the second arm gave 2 once.
-func ExampleIndependentGaussian() {
-	b, err := backend.Open(backend.Go)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	out, err := CallOnceN(b, func(in []*Node) []*Node {
-		p := train.IndependentGaussian{Arms: 2}
-		mean, sd := p.Posterior(p.Observe(p.Init(in[0].Graph(), 1), in[0], in[1]), in[2], in[2])
-		return []*Node{mean, sd}
-	}, []int32{1}, []float32{2}, []float32{1})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.3f %.3f\n", out[0].Value(), out[1].Value())
-	// Output:
-	// [[0.000 1.000]] [[1.000 0.707]]
 }

@@ -9,22 +9,35 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/model/initializer"
+	"github.com/gomlx/gomlx/ml/train/optimizer"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// GradientOptimizer is a GoMLX optimizer (package ml/train/optimizer) that takes computed gradients. Create it with a
-// learning rate of 1: its step is multiplied by the step size of each run.
-type GradientOptimizer interface {
-	UpdateGraphWithGradients(scope *model.Scope, grads []*Node, lossDType dtypes.DType)
-}
-
-// FromGoMLX makes an Optimizer from a GoMLX optimizer. GoMLX's optimizers keep their moments in variables of a
+// FromGoMLX makes an Optimizer from a GoMLX optimizer that takes computed gradients, as all optimizers of GoMLX do.
+// Create the GoMLX optimizer with a learning rate of 1: its step is multiplied by the step size of each run.
+//
+// GoMLX's optimizers keep their moments in variables of a
 // model.Store, which a graph reads as parameters and writes as a side effect. Here each variable stands for a node of
 // the State instead: the variable is made as a constant, and receives the State's node as its value before the
 // optimizer reads it.
-type FromGoMLX struct{ Optimizer GradientOptimizer }
+type FromGoMLX struct{ Optimizer optimizer.Interface }
+
+// fromGradients is a GoMLX optimizer that takes computed gradients.
+type fromGradients interface {
+	UpdateGraphWithGradients(scope *model.Scope, grads []*Node, lossDType dtypes.DType)
+}
+
+// Validate reports an Optimizer that does not take computed gradients.
+func (o FromGoMLX) Validate() error {
+	if _, ok := o.Optimizer.(fromGradients); !ok {
+		return faults.New("Optimizer", "needs a method UpdateGraphWithGradients, which %T does not have; use one of GoMLX's "+
+			"package ml/train/optimizer", o.Optimizer)
+	}
+	return nil
+}
 
 // trainedScope is the scope of the variables of the trained parameters in a store.
 const trainedScope = "/nu"
@@ -56,7 +69,7 @@ func (o FromGoMLX) Update(state, nu, grads []*Node, step *Node) (newState, newNu
 	for i, v := range own {
 		own[i] = bind(store, v.Path(), state[i]).SetTrainable(false)
 	}
-	o.Optimizer.UpdateGraphWithGradients(store.RootScope(), grads, dtypes.Float32)
+	o.Optimizer.(fromGradients).UpdateGraphWithGradients(store.RootScope(), grads, dtypes.Float32)
 	for _, v := range own {
 		newState = append(newState, v.NodeValue(g))
 	}
@@ -90,7 +103,7 @@ func (o FromGoMLX) variables(nu []*Node) []*model.Variable {
 		store.VariableWithShape(trainedScope+"/"+key("v", i), v.Shape(), initializer.Zero).NodeValue(g)
 		grads = append(grads, Zeros(g, v.Shape()))
 	}
-	o.Optimizer.UpdateGraphWithGradients(store.RootScope(), grads, dtypes.Float32)
+	o.Optimizer.(fromGradients).UpdateGraphWithGradients(store.RootScope(), grads, dtypes.Float32)
 	var own []*model.Variable
 	for v := range store.IterVariables() {
 		if !strings.HasPrefix(v.Path(), trainedScope+"/") {

@@ -112,7 +112,7 @@ func (g growth) covariance(t *testing.T, p index.Distribution, layout hyper.Layo
 	if g.arms != nil {
 		a = armBlocks(g.arms, a, 3)
 	}
-	db := must(Entries(layout, prior))(t)
+	db := must(FullMatrix(layout, prior))(t)
 	data, _ := g.phi.Dims()
 	o := Oracle{Phi: &g.phi, Y: mat.NewVecDense(data, nil), A: a, NoiseVar: g.noise, PriorVar: g.prior,
 		Perturbation: math.Sqrt(g.noise)}

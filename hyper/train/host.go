@@ -7,8 +7,8 @@ import (
 )
 
 // HostParams does in plain Go what Params does: it returns the belief's parameters. p holds the parameters nu of a
-// state and is not changed; responses holds the entries of the state that begin with "response.".
-func (t Trainer) HostParams(p hyper.HostParams, responses map[string][]float64) hyper.HostParams {
+// state and is not changed; responses holds the entries of the state for which Entry.Responses holds.
+func (t Trainer) HostParams(p hyper.HostParams, responses map[Entry][]float64) hyper.HostParams {
 	y, one := responses["response.y"], responses["response.one"]
 	if !t.Standardize || t.Integrate != Exact || y == nil {
 		return p
@@ -27,7 +27,7 @@ func (t Trainer) HostParams(p hyper.HostParams, responses map[string][]float64) 
 
 // HostResponses turns predictions f into mean responses, in place, as Responses does. It returns false if it does not
 // know the loss, and then leaves f unchanged.
-func (t Trainer) HostResponses(responses map[string][]float64, f []float32) bool {
+func (t Trainer) HostResponses(responses map[Entry][]float64, f []float32) bool {
 	switch t.loss().(type) {
 	case Gaussian:
 	case LogisticLoss:
@@ -46,8 +46,18 @@ func (t Trainer) HostResponses(responses map[string][]float64, f []float32) bool
 	return true
 }
 
+// HostNoise returns the standard deviation of responses about their mean, in the units of the responses. noiseVar is
+// sigma_w^2 in the loss.
+func (t Trainer) HostNoise(noiseVar float64, responses map[Entry][]float64) float64 {
+	sd := 1.0
+	if t.Standardize {
+		_, sd = hostResponses(responses)
+	}
+	return math.Sqrt(noiseVar) * sd
+}
+
 // hostResponses does in plain Go what State.responses does.
-func hostResponses(state map[string][]float64) (mean, sd float64) {
+func hostResponses(state map[Entry][]float64) (mean, sd float64) {
 	sd = math.Sqrt(state["response.m2"][0] / max(state["response.count"][0]-1, 1))
 	if sd == 0 {
 		sd = 1

@@ -18,8 +18,8 @@ type hostBlock struct {
 }
 
 // part returns the field for an entry that has size numbers for each block.
-func (b *hostBlock) part(name string) *[]float64 {
-	return map[string]*[]float64{"nu.0": &b.mu, "response.y": &b.y, "response.one": &b.one}[name]
+func (b *hostBlock) part(name Entry) *[]float64 {
+	return map[Entry]*[]float64{"nu.0": &b.mu, "response.y": &b.y, "response.one": &b.one}[name]
 }
 
 // move moves a new block's means of one part by a datum phi with the part's gain. y is the datum's response. one is the

@@ -22,7 +22,7 @@ var hostedLines = hyper.BayesianLinear{Features: 3, Blocks: 3, Numbered: true, W
 
 // programmed returns the entries of a state that programs compute, before any data and after data with weights. The
 // entries are in the order of names.
-func programmed(t *testing.T, tr Trainer, x [][]float32, y, w []float32) (names []string, before, after [][]float64) {
+func programmed(t *testing.T, tr Trainer, x [][]float32, y, w []float32) (names []Entry, before, after [][]float64) {
 	t.Helper()
 	out := must(CallOnceN(must(backend.Open(backend.Go))(t), func(in []*Node) []*Node {
 		s := rng.New(in[0])
@@ -40,12 +40,12 @@ func programmed(t *testing.T, tr Trainer, x [][]float32, y, w []float32) (names 
 		var nodes []*Node
 		names = names[:0]
 		for name := range start {
-			names = append(names, name)
+			names = append(names, Entry(name))
 		}
 		slices.Sort(names)
 		for _, of := range []State{start, state} {
 			for _, name := range names {
-				nodes = append(nodes, double(of[name]))
+				nodes = append(nodes, double(of[string(name)]))
 			}
 		}
 		return nodes
@@ -61,20 +61,20 @@ func programmed(t *testing.T, tr Trainer, x [][]float32, y, w []float32) (names 
 }
 
 // hosted returns the posterior in plain Go for entries with the given names.
-func hosted(t *testing.T, tr Trainer, names []string, entries [][]float64) *HostPosterior {
+func hosted(t *testing.T, tr Trainer, names []Entry, entries [][]float64) *HostPosterior {
 	t.Helper()
 	h, ok := tr.OnHost(2, 0.5)
 	if !ok {
 		t.Fatal("OnHost refuses the belief")
 	}
-	of := func(name string) []float64 { return entries[slices.Index(names, name)] }
+	of := func(name Entry) []float64 { return entries[slices.Index(names, name)] }
 	p := hyper.HostParams{Fixed: map[string][]float32{}}
 	for _, name := range []string{"scale", "waves", "phases"} {
-		for _, v := range of("fixed." + name) {
+		for _, v := range of(Entry("fixed." + name)) {
 			p.Fixed[name] = append(p.Fixed[name], float32(v))
 		}
 	}
-	return must(h.Posterior(p, func(name string, read func([]float64)) error { read(of(name)); return nil }))(t)
+	return must(h.Posterior(p, func(name Entry, read func([]float64)) error { read(of(name)); return nil }))(t)
 }
 
 // roots returns S S^T of each block.
@@ -139,7 +139,7 @@ func isThePrograms(t *testing.T, tr Trainer) {
 		if !slices.Equal(start, before[slices.Index(names, name)]) {
 			t.Errorf("%+v: learning has changed %s of the posterior before any data", tr, name)
 		}
-		if j := slices.Index([]string{"nu.1", "nu.2"}, name); j >= 0 {
+		if j := slices.Index([]Entry{"nu.1", "nu.2"}, name); j >= 0 {
 			n := p.parts[j].Size()
 			got, want = roots(3, n, got), roots(3, n, want)
 		}

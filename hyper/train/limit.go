@@ -21,11 +21,11 @@ import (
 //
 //	alpha Lambda E[M^2] < 2 E[M]
 //
-// By the moments of the indices this is alpha < 2 / (Lambda h), where steepness returns h. With the step 1 / (Lambda h)
-// an error falls the fastest.
+// This is alpha < 2 / (Lambda h), where h is the largest eigenvalue of E[M^2] relative to E[M]. StepLimit computes h
+// from the moments of the indices. With the step 1 / (Lambda h) an error falls the fastest.
 func (c Config) StepLimit(b hyper.Belief, noiseVar, priorVar, mapStep, norm2 float64) float64 {
 	p := newProblem(c, b)
-	if c.Integrate == Exact || p.ownIndices() || !IsLinear(c.Optimizer) || !p.linearInTheta() || p.plain() != nil {
+	if c.Integrate == Exact || p.ownIndices() || !c.LinearSteps() || !p.linearInTheta() || p.plain() != nil {
 		return math.Inf(1)
 	}
 	return 2 / ((norm2/noiseVar + 1/priorVar) * p.steepness(mapStep))

@@ -35,13 +35,6 @@ func TestLogistic(t *testing.T) {
 	}
 }
 
-// For every route, all weights and all models, the gradient equals the gradient in plain Go by central differences.
-func TestLogisticGradients(t *testing.T) {
-	referenceLosses[LogisticLoss{}] = referenceLogistic
-	defer delete(referenceLosses, LogisticLoss{})
-	testLossWithWeights(t, LogisticLoss{})
-}
-
 // A prediction of 0 is a probability of 1/2, and its loss is log 2 for both responses.
 func ExampleLogisticLoss() {
 	b, _ := backend.Open(backend.Go)

@@ -6,6 +6,11 @@ import (
 
 // Loss is the cost of a prediction f for a response y, before the division by sigma_w^2: minus the log-likelihood, up
 // to a constant. Implementations are comparable values. Graph functions work element by element, on nodes of one shape.
+//
+// A loss may be [Bounded] or a [Likelihood], and may have one more method. Beliefs that are hyper.Conditioned need it:
+//
+//	// Curvature returns the largest second derivative of Value with respect to f. For a loss without it, 1 is taken.
+//	Curvature() float64
 type Loss interface {
 	// Value returns the loss.
 	Value(f, y *Node) *Node

@@ -9,7 +9,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// minibatches is the part of a route that keeps data in a replay buffer, and draws data and indices for each step.
+// minibatches is the part of a solver that keeps data in a replay buffer, and draws data and indices for each step.
 type minibatches struct{ problem }
 
 func (m minibatches) memory(g *Graph, runs int) State {

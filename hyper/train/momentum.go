@@ -7,7 +7,7 @@ import (
 
 // Momentum is SGD with a velocity v <- Decay v + gradient (Polyak 1964): nu <- nu - step v. With Nesterov's look ahead
 // it is nu <- nu - step (gradient + Decay v). In the long run Momentum moves 1 / (1 - Decay) times as far as SGD.
-// Momentum is not a [Linear] optimizer: [Config.StepLimit] does not hold for it.
+// [Config.StepLimit] does not hold for Momentum.
 type Momentum struct {
 	Decay    float64 `help:"share of the velocity that a step keeps; 0 is 0.9"`
 	Nesterov bool    `help:"look ahead by one step"`

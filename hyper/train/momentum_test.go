@@ -30,7 +30,7 @@ func TestMomentum(t *testing.T) {
 			return referenceMomentum(o, nu, step, grads)
 		})
 	}
-	if IsLinear(Momentum{}) {
+	if (Config{Optimizer: Momentum{}}).LinearSteps() {
 		t.Error("momentum has the same limit of stability as SGD")
 	}
 }

@@ -45,7 +45,7 @@ func followed(tr Trainer, p inGraph, s rng.Stream, r Rates, loss func(p hyper.Pa
 	size *Node, r Rates) *Node) []*Node {
 	n := p.data.Y.Shape().Dim(1)
 	size := Const(s.Graph(), float32(n))
-	drawn := tr.route().draw(stateOf(p), s.Named("sgd").Step(0), Const(s.Graph(), int32(n)), p.data.X, r)
+	drawn := tr.solver().draw(stateOf(p), s.Named("sgd").Step(0), Const(s.Graph(), int32(n)), p.data.X, r)
 	params := p.Params
 	sum := make([]*Node, len(p.Nu))
 	for i := range tr.Steps {
@@ -97,7 +97,7 @@ func TestNetworkStepsFollowTheLoss(t *testing.T) {
 						r, s := g.Rates, rng.New(Const(in[0].Graph(), []uint64{11, 12}))
 						r.Step = Const(in[0].Graph(), []float32{0.125, 0.0625}) // the second step sees the first
 						loss := func(p hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
-							return aimOf(tr.method(), newProblem(tr.Config, m.Model), p, data, z, size, r)
+							return aimOf(tr.Route(), newProblem(tr.Config, m.Model), p, data, z, size, r)
 						}
 						return append(followed(tr, g, s, r, loss), moves(tr, g, s, r)...)
 					}, p.args()...))
@@ -146,7 +146,7 @@ func TestStepsAreIndependent(t *testing.T) {
 		state["replay.x"] = Iota(g, shapes.Make(dtypes.Int32, problemRuns, 6), 1)
 		actions := Iota(g, shapes.Make(dtypes.Float32, problemRuns, 6, 1), 1)
 		zero := ZerosLike(Const(g, []float32{1, 1}))
-		d := tr.route().draw(state, rng.New(in[0]), Const(g, int32(size)), actions, Rates{Perturbation: zero})
+		d := tr.solver().draw(state, rng.New(in[0]), Const(g, int32(size)), actions, Rates{Perturbation: zero})
 		var out []*Node
 		for i := range 3 {
 			out = append(out, d.data.step(loop.At(i), tr.Batch).X, d.indices(loop.At(i)).Dense())

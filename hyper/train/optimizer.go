@@ -7,6 +7,17 @@ import (
 // Optimizer turns gradients into new parameters. The state of an optimizer is data: a checkpoint is therefore exact,
 // and a While loop can carry the state. Each run has its own step size. Implementations are comparable values, with
 // settings that are useful when they are zero.
+//
+// An optimizer may have two more methods:
+//
+//	// LinearInGradients marks an optimizer whose moves are proportional to the gradients and to the step size. The
+//	// step size then has a limit of stability, see Config.StepLimit. Other optimizers divide by the size of the
+//	// gradients.
+//	LinearInGradients()
+//	// Deviation returns the standard deviation, [runs], of normal random numbers that are added to the trained
+//	// parameters after a step of size step on the sum of a particle's losses. The particles of an ensemble, or a
+//	// single network, are then draws from a distribution.
+//	Deviation(step *Node) *Node
 type Optimizer interface {
 	// Init returns the optimizer's state for parameters nu.
 	Init(nu []*Node) []*Node
@@ -14,25 +25,24 @@ type Optimizer interface {
 	Update(state, nu, grads []*Node, step *Node) (newState, newNu []*Node)
 }
 
-// Linear is an optimizer with moves that are proportional to the gradients and to the step size. The step size then has
-// a limit of stability, see [Config.StepLimit]. Other optimizers divide by the size of the gradients.
-type Linear interface {
-	Optimizer
-	// LinearInGradients marks a Linear optimizer.
-	LinearInGradients()
-}
+// linear and noisy are the optional methods of an [Optimizer].
+type (
+	linear interface{ LinearInGradients() }
+	noisy  interface{ Deviation(step *Node) *Node }
+)
 
-// IsLinear reports whether an optimizer's moves are linear in the gradients. nil is SGD.
-func IsLinear(o Optimizer) bool {
-	_, ok := o.(Linear)
-	return o == nil || ok
+// LinearSteps reports whether the optimizer's moves are proportional to the gradients and to the step size.
+func (c Config) LinearSteps() bool {
+	_, ok := c.optimizer().(linear)
+	return ok
 }
 
 // SGD makes the paper's steps, nu <- nu - step * gradient, with constant step sizes.
 type SGD struct{}
 
-var _ Linear = SGD{}
+var _ Optimizer = SGD{}
 
+// LinearInGradients marks the optimizer: see [Optimizer].
 func (SGD) LinearInGradients() {}
 
 // Init returns no state.

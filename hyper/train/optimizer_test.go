@@ -3,9 +3,11 @@ package train
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/train/optimizer"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
@@ -94,11 +96,25 @@ func TestOptimizersMakeNoLargeConstants(t *testing.T) {
 // Optimizers are comparable values, with settings that are useful when they are zero.
 func ExampleAdam() {
 	for _, o := range []Optimizer{SGD{}, Adam{Beta1: 0.8}, Adamax{}, RMSProp{WeightDecay: 0.01}} {
-		fmt.Printf("%T %v %v\n", o, IsLinear(o), Config{Optimizer: o}.ValidateNames())
+		c := Config{Optimizer: o}
+		fmt.Printf("%T %v %v\n", o, c.LinearSteps(), c.ValidateNames())
 	}
 	// Output:
 	// train.SGD true <nil>
 	// train.Adam false <nil>
 	// train.Adamax false <nil>
 	// train.RMSProp false <nil>
+}
+
+// An optimizer of GoMLX that takes no computed gradients is refused, with the field's name.
+func TestFromGoMLXNeedsGradients(t *testing.T) {
+	adam := optimizer.Adam().LearningRate(1).Done()
+	if err := (Config{Optimizer: FromGoMLX{adam}}).ValidateNames(); err != nil {
+		t.Errorf("Adam: got error %v, want none", err)
+	}
+	hidden := struct{ optimizer.Interface }{adam}
+	err := Config{Optimizer: FromGoMLX{hidden}}.ValidateNames()
+	if err == nil || !strings.HasPrefix(err.Error(), "Optimizer: Optimizer needs a method UpdateGraphWithGradients") {
+		t.Errorf("an optimizer without gradients: got error %v, want one about the method", err)
+	}
 }

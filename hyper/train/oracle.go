@@ -75,8 +75,8 @@ func (o Oracle) Posterior(mean0 mat.Vector, cov0 mat.Symmetric) (mean *mat.VecDe
 //	(Phi^T Phi/sigma_w^2 + I/sigma_p^2) C  = Phi^T (s A - Phi DB)/sigma_w^2 + C0/sigma_p^2
 //
 // where the second equation holds for the entries within the layout, block by block: rows and columns outside the block
-// drop out of both sides. C and C0 are full matrices N_theta x N_z that are zero outside the layout (see Entries). db
-// is a full matrix too and may have any layout. With Perturbation = sigma_w, the equation of C says that C + DB
+// drop out of both sides. C and C0 are full matrices N_theta x N_z that are zero outside the layout (see FullMatrix).
+// db is a full matrix too and may have any layout. With Perturbation = sigma_w, the equation of C says that C + DB
 // averages the same prior and data as the posterior: (C + DB)(C + DB)^T tends to the posterior covariance as N_z grows.
 func (o Oracle) Linear(l hyper.Layout, mu0 mat.Vector, c0, db mat.Matrix) (mu *mat.VecDense, c *mat.Dense, err error) {
 	n, err := o.check(true)
@@ -199,8 +199,9 @@ func (o Oracle) checkLayout(l hyper.Layout) error {
 	return nil
 }
 
-// Entries returns the full matrix, N_theta x N_z, for a matrix given by its entries within a layout, N_theta x Width.
-func Entries(l hyper.Layout, entries mat.Matrix) (*mat.Dense, error) {
+// FullMatrix returns the full matrix, N_theta x N_z, for a matrix given by its entries within a layout, N_theta x
+// Width.
+func FullMatrix(l hyper.Layout, entries mat.Matrix) (*mat.Dense, error) {
 	if err := l.Validate(); err != nil {
 		return nil, faults.Prefix("oracle: ", err)
 	}

@@ -39,7 +39,7 @@ func (p trial) minimise(t testing.TB, o Oracle, r int) []array {
 	t.Helper()
 	var db mat.Matrix
 	if p.model.Prior != nil {
-		db = must(Entries(p.model.Prior.Layout, p.prior.sub(r).dense()))(t)
+		db = must(FullMatrix(p.model.Prior.Layout, p.prior.sub(r).dense()))(t)
 		if b := p.model.Prior.Base; b != nil && b != p.model.Base {
 			db, o.A = nil, p.lessPrior(o.A, r, db.T())
 		}
@@ -54,7 +54,7 @@ func (p trial) minimise(t testing.TB, o Oracle, r int) []array {
 	if newProblem(Config{}, p.model).oneHot() {
 		return p.nearestParticles(t, o, r, db)
 	}
-	mu, full, err := o.Linear(l, p.nu0[0].sub(r).vec(), must(Entries(l, p.nu0[1].sub(r).dense()))(t), db)
+	mu, full, err := o.Linear(l, p.nu0[0].sub(r).vec(), must(FullMatrix(l, p.nu0[1].sub(r).dense()))(t), db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,48 +221,6 @@ func TestOracleErrors(t *testing.T) {
 	}
 	if err := posterior(Oracle{Phi: phi, Y: y, NoiseVar: 1}, nil, mat.NewDiagDense(3, []float64{1, 1, 1})); err != nil {
 		t.Error(err)
-	}
-}
-
-// The posterior of independent arms of the exact agent equals the oracle's. The posterior of an arm that was never
-// played is the prior.
-func TestIndependentGaussianPosterior(t *testing.T) {
-	const arms, data = 4, 9
-	r := rand.New(rand.NewPCG(5, 6))
-	x, y := randomInts(r, arms-1, data, problemRuns), randomArray(r, 1, data, problemRuns) // arm 3 is never played
-	prior, noise := []float64{2.25, 0.5}, []float64{1, 0.25}
-	for _, name := range backends() {
-		out := eval(t, name, func(in []*Node) []*Node {
-			b := IndependentGaussian{Arms: arms}
-			state := b.Init(in[0].Graph(), problemRuns)
-			for i := range data {
-				datum := func(v *Node) *Node { return Squeeze(Slice(v, AxisElem(i)), 0) }
-				state = b.Observe(state, datum(in[0]), datum(in[1]))
-			}
-			mean, sd := b.Posterior(state, in[2], in[3])
-			return []*Node{mean, sd}
-		}, x.int32s(), y.float32s(), array{[]int{2}, prior}.float32s(), array{[]int{2}, noise}.float32s())
-		for run := range problemRuns {
-			var played []int
-			rewards := mat.NewVecDense(data, nil)
-			for i := range data {
-				played = append(played, int(x.at(i, run)))
-				rewards.SetVec(i, y.at(i, run))
-			}
-			o := Oracle{Phi: armRows(played, arms), Y: rewards, NoiseVar: noise[run]}
-			v := prior[run]
-			mean, cov, err := o.Posterior(nil, mat.NewDiagDense(arms, []float64{v, v, v, v}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			sd := make([]float64, arms)
-			for k := range sd {
-				sd[k] = math.Sqrt(cov.At(k, k))
-			}
-			near(t, name+": mean", out[0].sub(run).v, mean.RawVector().Data, single)
-			near(t, name+": standard deviation", out[1].sub(run).v, sd, single)
-			near(t, name+": prior", out[1].sub(run).v[3:], []float64{math.Sqrt(v)}, single)
-		}
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// ownGradient is the route for a belief that computes its own gradient: XLA does less than half the work that autodiff
+// ownGradient is the solver for a belief that computes its own gradient: XLA does less than half the work that autodiff
 // needs. The anchor of an affine belief is averaged over the whole distribution of z instead of the sampled indices.
 // The gradient therefore equals the gradient of autodiff in expectation, with less noise.
 type ownGradient struct{ minibatches }
 
-func newOwnGradient(p problem) route { return ownGradient{minibatches{p}} }
+func newOwnGradient(p problem) solver { return ownGradient{minibatches{p}} }
 
 func (w ownGradient) draw(state State, s rng.Stream, size, actions *Node, r Rates) draws {
 	d := w.minibatches.draw(state, s, size, actions, r)

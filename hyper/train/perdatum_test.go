@@ -35,7 +35,7 @@ func TestPerDatum(t *testing.T) {
 		out := eval(t, sometimesXLA(i)[0], func(in []*Node) []*Node {
 			g := p.nodes(in)
 			s, state := rng.New(Const(g.size.Graph(), []uint64{11, 12})), stateOf(g)
-			w := Trainer{m.Model, c}.route()
+			w := Trainer{m.Model, c}.solver()
 			size := Const(s.Graph(), float32(9))
 			d := w.draw(state, s, Const(s.Graph(), int32(5)), g.data.X, g.Rates)
 			second := loop.At(1)

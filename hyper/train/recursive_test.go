@@ -22,7 +22,7 @@ const exactTolerance = 1e-12
 func exactModels(t *testing.T) []namedModel {
 	var out []namedModel
 	for _, m := range linearModels() {
-		if ExactFor(m.Model) == nil {
+		if exactFor(m.Model) == nil {
 			out = append(out, m)
 		}
 	}
@@ -104,7 +104,7 @@ func TestExactDoesNotDrift(t *testing.T) {
 // folded returns nu after the data of a trial, added one by one, with several data in each call of a graph.
 func folded(t *testing.T, p trial, some int) []array {
 	t.Helper()
-	way := newExact(newProblem(Config{Integrate: Exact}, p.model))
+	solver := newExact(newProblem(Config{Integrate: Exact}, p.model))
 	var names []string
 	flat := func(state State) (out []*Node) {
 		names = slices.Sorted(maps.Keys(state))
@@ -115,7 +115,7 @@ func folded(t *testing.T, p trial, some int) []array {
 	}
 	b := must(backend.Open(backend.Go))(t)
 	state := must(CallOnceN(b, func(in []*Node) []*Node {
-		state := way.memory(in[0].Graph(), problemRuns)
+		state := solver.memory(in[0].Graph(), problemRuns)
 		state[fixedPrefix+p.fixed], state["nu.0"], state["nu.1"] = in[0], double(in[1]), double(in[2])
 		return flat(state)
 	}, p.prior.float32s(), p.nu0[0].float32s(), p.nu0[1].float32s()))(t)
@@ -126,7 +126,7 @@ func folded(t *testing.T, p trial, some int) []array {
 		}
 		for i := range some {
 			d := g.data.step(loop.At(i), 1)
-			way.observe(state, datum{x: Squeeze(d.X, 1), y: Squeeze(d.Y, 1), a: d.A}, g.Rates)
+			solver.observe(state, datum{x: Squeeze(d.X, 1), y: Squeeze(d.Y, 1), a: d.A}, g.Rates)
 		}
 		return flat(state)
 	}))(t)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
-	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/internal/row"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
@@ -58,16 +57,6 @@ func (d datum) input() *Node {
 		return row.Take(d.actions, InsertAxes(d.x, -1))
 	}
 	return InsertAxes(d.x, -1, -1)
-}
-
-// RowOf returns one row of m [runs, rows, columns] for each run, at the row numbers at, int32 [runs]: [runs, columns].
-func RowOf(m, at *Node) *Node { return Squeeze(row.Take(m, InsertAxes(at, -1)), 1) }
-
-// Features returns phi(x) for a datum of each run, [runs, N_theta]; x and actions are as in [Trainer.Observe].
-func Features(b hyper.LinearBase, x, actions *Node) *Node {
-	input := datum{x: x, actions: actions}.input()
-	one := Ones(x.Graph(), shapes.Make(dtypes.Float32, input.Shape().Dim(0), 1, 1))
-	return Squeeze(b.Project(input, one), 2)
 }
 
 // insert adds the datum to the buffer.

@@ -10,7 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/row"
 )
 
-// Correction says that a datum, which each run has observed, has a different response.
+// Correction replaces the response of a datum that each run has observed.
 type Correction struct {
 	X, Actions *Node // the datum's input, as in [Trainer.Observe]
 	Was, Y     *Node // the response that was observed, and the right response, [runs]
@@ -31,7 +31,7 @@ func (t Trainer) Revise(state State, c Correction, r Rates) State {
 	if t.Standardize {
 		out.recount(c, t.weightAt(c))
 	}
-	t.route().revise(out, c, r)
+	t.solver().revise(out, c, r)
 	return out
 }
 
@@ -69,7 +69,7 @@ func (m minibatches) revise(state State, c Correction, _ Rates) {
 }
 
 func (w allSums) revise(state State, c Correction, _ Rates) {
-	phi := Features(w.Linear, c.X, c.Actions)
+	phi := c.datum(Rates{}).features(w.Linear)
 	state["data.y"] = Add(state["data.y"], Mul(InsertAxes(Sub(c.Y, c.Was), -1), phi))
 }
 

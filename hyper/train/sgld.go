@@ -9,15 +9,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Noisy is an [Optimizer] with noise: after each step, normal random numbers are added to the trained parameters. The
-// particles of an ensemble, or a single network, are then draws from a distribution.
-type Noisy interface {
-	Optimizer
-	// Deviation returns the standard deviation of the numbers, [runs], after a step of size step on the sum of a
-	// particle's losses.
-	Deviation(step *Node) *Node
-}
-
 // SGLD is stochastic gradient Langevin dynamics (Welling and Teh 2011): steps of SGD, and noise,
 //
 //	nu <- nu - e grad L~(nu) + sqrt(2 e Temperature) xi,   xi ~ N(0, I),   e = alpha / |D|
@@ -31,10 +22,11 @@ type SGLD struct {
 }
 
 var (
-	_ Linear = SGLD{}
-	_ Noisy  = SGLD{}
+	_ linear = SGLD{}
+	_ noisy  = SGLD{}
 )
 
+// LinearInGradients marks the optimizer: see [Optimizer].
 func (SGLD) LinearInGradients() {}
 
 // Init returns no state.
@@ -53,9 +45,9 @@ func (o SGLD) Deviation(step *Node) *Node {
 // Validate reports a Temperature that is negative or not finite.
 func (o SGLD) Validate() error { return faults.NotNegative("Temperature", o.Temperature) }
 
-// noisy reports why the noise of an optimizer does not give draws from the posterior here.
-func (p problem) noisy() error {
-	if _, ok := p.Optimizer.(Noisy); !ok || p.Integrate == Exact {
+// langevin reports why the noise of an optimizer does not give draws from the posterior here.
+func (p problem) langevin() error {
+	if _, ok := p.Optimizer.(noisy); !ok || p.Integrate == Exact {
 		return nil
 	}
 	switch {
@@ -68,10 +60,10 @@ func (p problem) noisy() error {
 	return nil
 }
 
-// shocks returns the random numbers that a Noisy optimizer adds in the steps of a period: standard normal, [runs,
+// shocks returns the random numbers that a noisy optimizer adds in the steps of a period: standard normal, [runs,
 // steps, N] for each node of nu with N numbers. For other optimizers it returns nil.
 func (p problem) shocks(s rng.Stream, nu []*Node) (out []*Node) {
-	if _, ok := p.Optimizer.(Noisy); !ok {
+	if _, ok := p.Optimizer.(noisy); !ok {
 		return nil
 	}
 	for i, v := range nu {
@@ -83,7 +75,7 @@ func (p problem) shocks(s rng.Stream, nu []*Node) (out []*Node) {
 // shake adds shocks, [runs, 1, N] for each node of nu, after a step. step is alpha, and size is |D|, a float32 scalar.
 func (p problem) shake(state State, shocks []*Node, step, size *Node) {
 	each := Div(step, MulScalar(size, float64(p.Particles.NumParticles()))) // the loss is a mean over particles
-	sd := p.Optimizer.(Noisy).Deviation(each)
+	sd := p.Optimizer.(noisy).Deviation(each)
 	for i, v := range list(state, "nu") {
 		state[key("nu", i)] = Add(v, Mul(perRun(sd, v), Reshape(shocks[i], v.Shape().Dimensions...)))
 	}

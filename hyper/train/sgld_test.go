@@ -133,7 +133,7 @@ func TestSGLDValidate(t *testing.T) {
 }
 
 func ExampleSGLD() {
-	fmt.Println(SGLD{Temperature: 0.1}.Validate(), IsLinear(SGLD{}))
+	fmt.Println(SGLD{Temperature: 0.1}.Validate(), Config{Optimizer: SGLD{}}.LinearSteps())
 	fmt.Println(SGLD{Temperature: -1}.Validate())
 	// Output:
 	// <nil> true

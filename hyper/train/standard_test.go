@@ -98,7 +98,7 @@ func learned(on string, m hyper.Model, c train.Config, y []float64) [][]float64 
 
 // Training on responses as they come gives the same result as training on responses that were standardised beforehand
 // by their final mean and standard deviation. Predictions are in units of the responses. The test has many responses,
-// one, two, and responses that are all equal. Single precision has an error of 2^-24 for an offset of 1,000 deviations,
+// one, and responses that are all equal. Single precision has an error of 2^-24 for an offset of 1,000 deviations,
 // which is 6e-5 deviations.
 func TestStandardized(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -107,7 +107,7 @@ func TestStandardized(t *testing.T) {
 		many[i] = float64(float32(3e-4 * (1000 + r.NormFloat64())))
 	}
 	for name, b := range believers {
-		for _, y := range [][]float64{many, many[:1], many[:2], {5e3, 5e3, 5e3}} {
+		for _, y := range [][]float64{many, many[:1], {5e3, 5e3, 5e3}} {
 			mean, sd := stat.MeanStdDev(y, nil)
 			if !(sd > 0) {
 				sd = 1
@@ -140,11 +140,11 @@ func TestStandardized(t *testing.T) {
 	}
 }
 
-// Exact keeps its knowledge of responses in double precision. With an offset of 100 deviations and 300 data, the
+// Exact keeps its knowledge of responses in double precision. With an offset of 100 deviations and 100 data, the
 // difference from retraining is no more than the rounding of the responses.
 func TestStandardizedDoesNotDrift(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	y := make([]float64, 300)
+	y := make([]float64, 100)
 	var mean, sd float64
 	for i := range y {
 		y[i] = float64(float32(100 + r.NormFloat64()))

@@ -154,8 +154,8 @@ func TestFeaturesGiveTheLossGradient(t *testing.T) {
 		const data = 4
 		p := newTrial(t, m.Model, data, 17)
 		for batch, want := range map[int]string{data: "features", 7: "sums"} {
-			if way := (Trainer{m.Model, Config{Batch: batch}}).Route(); way.Name != want {
-				t.Fatalf("%s: got the route %[3]q with %[2]d data of 7 features", m.name, batch, way.Name)
+			if route := (Trainer{m.Model, Config{Batch: batch}}).Route(); route.Name != want {
+				t.Fatalf("%s: got the route %[3]q with %[2]d data of 7 features", m.name, batch, route.Name)
 			}
 		}
 		every := []bool{false}
@@ -172,8 +172,8 @@ func TestFeaturesGiveTheLossGradient(t *testing.T) {
 					}
 					want := p.gradient(Config{}, g, z)
 					d := draws{data: g.data, sets: z, count: z.Len()}
-					way := newFeatures(newProblem(Config{Batch: data}, m.Model))
-					got := way.gradient(g.state(), &d, loop.At(0), g.size, g.Rates)
+					solver := newFeatures(newProblem(Config{Batch: data}, m.Model))
+					got := solver.gradient(g.state(), &d, loop.At(0), g.size, g.Rates)
 					collapsed := newProblem(Config{}, m.Model).gradientAt(collapse(line, g.data), g.Params, z, g.weight(), g.Rates)
 					return append(append(want, got...), collapsed...)
 				}, p.args()...)

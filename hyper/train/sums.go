@@ -10,11 +10,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// allSums is the route that computes the gradient on all data, with the expectation over z in closed form, from sums
+// allSums is the solver that computes the gradient on all data, with the expectation over z in closed form, from sums
 // that each datum updates.
 type allSums struct{ problem }
 
-func newAllSums(p problem) route { return allSums{p} }
+func newAllSums(p problem) solver { return allSums{p} }
 
 func (w allSums) memory(g *Graph, runs int) State {
 	n, width := w.Parametric.NumTheta(), w.z.Width()
@@ -44,10 +44,10 @@ func (w allSums) gradient(state State, _ *draws, _ loop.Index, _ *Node, r Rates)
 	return w.exactGradient(sumsOf(state), params(state), OnesLike(r.Step), r)
 }
 
-// closedForm is the route that computes the gradient on a minibatch, with the expectation over z in closed form.
+// closedForm is the solver that computes the gradient on a minibatch, with the expectation over z in closed form.
 type closedForm struct{ minibatches }
 
-func newClosedForm(p problem) route { return closedForm{minibatches{p}} }
+func newClosedForm(p problem) solver { return closedForm{minibatches{p}} }
 
 func (w closedForm) draw(state State, s rng.Stream, size, actions *Node, _ Rates) draws {
 	return w.drawData(state, s, size, actions)
@@ -90,10 +90,10 @@ func blocksOf(columns, rows int) int {
 	return 1
 }
 
-// sums is the route that computes the gradient on a minibatch at sampled indices, from sums of the minibatch.
+// sums is the solver that computes the gradient on a minibatch at sampled indices, from sums of the minibatch.
 type sums struct{ minibatches }
 
-func newSums(p problem) route { return sums{minibatches{p}} }
+func newSums(p problem) solver { return sums{minibatches{p}} }
 
 func (w sums) draw(state State, s rng.Stream, size, actions *Node, _ Rates) draws {
 	d := w.drawData(state, s, size, actions)

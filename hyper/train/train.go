@@ -1,260 +1,32 @@
-// Package train fits hypermodels by perturbed SGD (section 2.1). It has the loss, several exact ways to compute the
-// gradient of the loss, the replay buffer, and the largest step size at which training is stable. For base models
-// linear in theta it can keep the minimiser itself up to date, datum by datum ([Exact]), and it has an oracle to test
-// against.
+// Package train fits hypermodels by perturbed SGD (section 2.1). It has the losses, the optimizers, the replay buffer,
+// and several ways to compute the gradient of the loss. For base models linear in theta it can keep the minimiser
+// itself up to date, datum by datum ([Exact]), and it has an [Oracle] to test against.
 //
-// All graph functions work on a batch of runs at once; package hyper describes the axes. A [State] holds everything
-// that a trainer keeps between periods: graph functions take a state and return the next one.
+// A [Trainer] is a belief with a [Config]. Its methods build graphs: Init makes a [State], Observe adds a datum of each
+// run, and Train makes a period's SGD steps. All graph functions work on a batch of runs at once; package hyper
+// describes the axes. A State holds everything that a trainer keeps between periods: graph functions take a state and
+// return the next one.
+//
+// # Routes
+//
+// A [Route] is one way to compute the gradient of the loss L~ of an SGD step. All routes that fit have the same
+// expected gradient, and differ in the work. [Routes] lists them, from the fastest to the slowest, and a Trainer takes
+// the first route that fits:
+//
+//	posterior      Exact, and a belief that is its own posterior (hyper.Conjugate)
+//	exact          Exact, and predictions linear in theta
+//	all sums       FullData: sums of a fixed size over all data
+//	closed form    Analytic: the expectation over z in closed form, on sums of the minibatch
+//	sums           Sampled, predictions linear in theta, more data in a minibatch than parameters
+//	features       Sampled, predictions linear in theta
+//	own gradient   a belief that computes its own gradient (hyper.CapabilitiesOf(b).Gradient)
+//	automatic differentiation   every belief and every loss
+//
+// Whether a route fits depends on the Config and on the capabilities of the belief (hyper.CapabilitiesOf), never on the
+// belief's type. The first two routes compute the minimiser of the loss instead of a gradient, and make no SGD steps.
+//
+// In this package a route is a line of the list in route.go: its name, its condition (fits.go), and its solver, which
+// says what the state keeps, what a datum changes, and the gradient of a step. A module outside gives [AddRoute] a
+// Route with the fields Name, About, Fits and Gradient; trainers try it before all others. The library draws the
+// minibatch and the indices, and gives them to Gradient: see the example of AddRoute.
 package train
-
-import (
-	"errors"
-
-	. "github.com/gomlx/gomlx/core/graph"
-
-	"github.com/hypermodels/hypermodels/hyper"
-	"github.com/hypermodels/hypermodels/hyper/index"
-	"github.com/hypermodels/hypermodels/hyper/internal/enum"
-	"github.com/hypermodels/hypermodels/hyper/internal/faults"
-)
-
-// State holds what a trainer carries from period to period, by name. The first axis of every node is the run.
-type State map[string]*Node
-
-// Integration says how each SGD step takes the expectation over the index z, and the sum over the data.
-type Integration int
-
-// The integrations. All have the same minimiser.
-const (
-	// Sampled takes a minibatch of data and a set of sampled indices in each step, as the paper does.
-	Sampled Integration = iota + 1
-	// Analytic takes the expectation over z exactly: in closed form for a linear hypermodel of a base model that is
-	// linear in theta, over all particles for an ensemble. Data still come in minibatches.
-	Analytic
-	// FullData is Analytic with the whole data set in each step, from sufficient statistics: the cost of a step does
-	// not depend on |D|. It needs a base model that is linear in theta.
-	FullData
-	// Exact makes no SGD steps: nu is the minimiser of the loss over all data, kept up to date by rank-one updates, and
-	// no step size is needed. See [ExactFor] for the beliefs that have such a minimiser.
-	Exact
-)
-
-func (i Integration) String() string {
-	return enum.Word(i, "sampled", "analytic", "full-data", "exact")
-}
-
-// IndexSet says how the indices of an SGD step are drawn.
-type IndexSet int
-
-// The index sets. In each of them an index has the mean and the second moments of the distribution. For a base model
-// linear in theta all index sets therefore have the same minimiser.
-const (
-	// IID draws indices independently, as the paper does.
-	IID IndexSet = iota + 1
-	// Antithetic draws half of the indices independently and adds their opposites: the sample mean is exactly 0. It
-	// needs a distribution symmetric about 0.
-	Antithetic
-	// Frame draws opposite orthogonal vectors of one length: see [index.Frame].
-	Frame
-	// PerDatum draws an index for each datum of the minibatch: the usual way to train with dropout. The regularizer
-	// sees the first Indices of these indices. PerDatum needs a distribution whose indices cannot be listed.
-	PerDatum
-	// Axes takes the same vectors in each step: for each axis of the index, one vector along the axis and its opposite,
-	// as Ensemble++ does. See [index.Axes]. Indices is not read. Axes needs a distribution of mean 0.
-	Axes
-)
-
-func (s IndexSet) String() string {
-	return enum.Word(s, "iid", "antithetic", "frame", "per-datum", "axes")
-}
-
-// Config says how a hypermodel is trained. It holds the settings that shape the computation; [Rates] holds the numbers
-// that do not.
-type Config struct {
-	Steps      int         // SGD steps per period, n_sgd
-	Batch      int         // minibatch size |D~|, drawn with replacement
-	Indices    int         // number of index samples per step, |Z~|
-	IndexSet   IndexSet    // how indices are drawn; 0 is IID
-	Integrate  Integration // 0 is Sampled; Exact reads only Standardize and Discount besides
-	Regularize Regularizer // 0 is Anchor
-	Loss       Loss        // nil is Gaussian{}
-	Weights    Weights     // how much each datum counts for each index; 0 is Unweighted
-	Weighted   bool        // whether data have weights, see Rates.Weight
-	Optimizer  Optimizer   // nil is SGD{}
-	Schedule   Schedule    // how steps get shorter; nil is Constant{}
-	Capacity   int         // the largest number of data that a run can hold, if it Replays
-	Inputs     int         // number of features of each datum's input; 0 for arms and inputs that never change
-	// Unperturbed trains without perturbations of the data, whatever Rates.Perturbation is. The replay buffer then
-	// holds no perturbation vectors; for a mean-field hypermodel they are as long as its parameters. Unperturbed needs
-	// sampled indices.
-	Unperturbed bool
-	// Standardize gives the loss the responses less their mean, divided by their standard deviation. The mean and the
-	// standard deviation are taken over all responses so far. The variances of the loss are then in units of the
-	// responses' variance, and [Trainer.Responses] returns predictions in units of the responses.
-	Standardize bool
-	// Discount is the factor by which each new datum multiplies the weight of the data before it, above 0.5 and at most
-	// 1: n data later a datum counts Discount^n, which suits a world that changes. 0 is 1, no discount. Discount needs
-	// Exact and a belief that is its own posterior: see discount.go. Standardize then gives the responses the same
-	// weights in their mean and variance.
-	Discount float64
-}
-
-// Replays reports whether training draws data from a replay buffer. The other integrations keep statistics of a fixed
-// size.
-func (c Config) Replays() bool { return c.Integrate != FullData && c.Integrate != Exact }
-
-// Validate reports everything that is wrong with the configuration for the belief, which must be valid. Each error
-// begins with the name of a field.
-func (c Config) Validate(b hyper.Belief) error {
-	p := newProblem(c, b)
-	if c.Integrate == Exact {
-		return errors.Join(c.ValidateNames(), p.fits(), p.standardizes(), p.discounting())
-	}
-	errs := []error{c.counts()}
-	names := c.ValidateNames()
-	errs = append(errs, names)
-	if c.sampled() {
-		errs = append(errs, p.indexSet())
-	}
-	if names == nil {
-		errs = append(errs, p.fits(), p.noisy(), p.standardizes(), p.discounting())
-	}
-	if errors.Join(errs...) == nil {
-		errs = append(errs, p.sizes())
-	}
-	return errors.Join(errs...)
-}
-
-// counts reports numbers that are less than 1.
-func (c Config) counts() error {
-	var errs []error
-	positive := func(name string, n int) { errs = append(errs, faults.AtLeast(name, n, 1)) }
-	positive("Steps", c.Steps)
-	if c.Replays() {
-		positive("Capacity", c.Capacity)
-		positive("Batch", c.Batch)
-	}
-	if c.sampled() {
-		positive("Indices", c.Indices)
-	}
-	return errors.Join(append(errs, faults.AtLeast("Inputs", c.Inputs, 0))...)
-}
-
-// indexSet reports why the indices cannot be drawn as asked for.
-func (p problem) indexSet() error {
-	m := p.z.Moments()
-	switch p.IndexSet {
-	case Frame:
-		if m.Pairs == 0 {
-			return faults.New("IndexSet", "frame needs Gaussian indices or indices on a sphere, not %T; use iid", p.z)
-		}
-		if dim := index.FrameSize(p.z) / 2; dim > 512 {
-			return faults.New("IndexSet", "frame is for indices (of an arm) of at most 512 dimensions, got %d; "+
-				"use antithetic", dim)
-		}
-	case Antithetic:
-		if m.Mean != 0 {
-			return faults.New("IndexSet", "antithetic needs a distribution symmetric about 0, not %T; use iid", p.z)
-		}
-	case PerDatum:
-		return p.perDatum()
-	case Axes:
-		if m.Mean != 0 || m.Blocks > 0 {
-			return faults.New("IndexSet", "axes needs a distribution symmetric about 0, without blocks, not %T; use iid", p.z)
-		}
-		return nil
-	default:
-		return nil
-	}
-	if p.Indices%2 != 0 {
-		return faults.New("IndexSet", "%s needs an even number of %s, got %d", p.IndexSet, faults.Name("Indices"), p.Indices)
-	}
-	return nil
-}
-
-// perDatum reports why data cannot each have their own index.
-func (p problem) perDatum() error {
-	if p.oneHot() {
-		return faults.New("IndexSet", "per-datum is not for %T: the step of a particle would depend on how many data it "+
-			"gets; use iid", p.z)
-	}
-	if p.Indices > p.Batch {
-		return faults.New("IndexSet", "per-datum draws one index for each of the %d data of a %s: %s must be at most "+
-			"%d, got %d", p.Batch, faults.Name("Batch"), faults.Name("Indices"), p.Batch, p.Indices)
-	}
-	return nil
-}
-
-// sizes reports arrays that are too large to be made.
-func (p problem) sizes() error {
-	const steps, indices, capacity = faults.Name("Steps"), faults.Name("Indices"), faults.Name("Capacity")
-	errs := []error{faults.Size(faults.Product{steps, faults.Name("Batch")}, p.Steps, max(p.Batch, 1))}
-	if p.Replays() {
-		errs = append(errs, faults.Size(faults.Product{capacity, "the width of the data's perturbations"}, p.Capacity, p.width()),
-			faults.Size(faults.Product{capacity, faults.Name("Inputs")}, p.Capacity, max(p.Inputs, 1)))
-	}
-	if p.sampled() {
-		errs = append(errs, faults.Size(faults.Product{steps, indices, "the length of an index"}, p.Steps, p.drawn(), p.z.Dim()))
-		if p.Parametric != nil {
-			errs = append(errs, faults.Size(faults.Product{indices, "parameters"}, p.drawn(), p.Parametric.NumTheta()))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// ValidateNames reports an unknown integration, index set, regularizer or kind of weights, and wrong settings of the
-// optimizer, the schedule and the loss.
-func (c Config) ValidateNames() error {
-	return errors.Join(
-		part("Optimizer", c.Optimizer),
-		part("Schedule", c.Schedule),
-		faults.Known("Integrate", c.Integrate),
-		faults.Known("IndexSet", c.IndexSet),
-		faults.Known("Regularize", c.Regularize),
-		part("Loss", c.Loss),
-		faults.Known("Weights", c.Weights))
-}
-
-// part reports what is wrong with an optimizer, a schedule or a loss; nil stands for the default.
-func part[I comparable](name string, v I) error {
-	var none I
-	if v == none {
-		return nil
-	}
-	if err := faults.Value(name, v); err != nil {
-		return err
-	}
-	return faults.Prefix(name+": ", faults.Of(v))
-}
-
-// Rates holds the numbers of section 2.1 that do not shape the computation, float32 [runs] each. Runs of one batch may
-// have different rates.
-type Rates struct {
-	Step         *Node // alpha
-	NoiseVar     *Node // sigma_w^2: the loss divides the data's part by it
-	PriorVar     *Node // sigma_p^2 of the regularizer
-	Perturbation *Node // the standard deviation of the perturbations a^T z: sigma_w in the paper; 0 is none
-
-	// MapStep multiplies the step size of C, the part of a linear hypermodel that multiplies the index. The step size
-	// of mu does not change. nil is 1.
-	MapStep *Node
-	// Clip bounds the norm of the gradient of L~ / |D| over all parameters of a run. A longer gradient is scaled down
-	// to the bound. nil or 0 is no bound.
-	Clip *Node
-	// KL is the strength of the regularizer KL. nil is 1.
-	KL *Node
-	// Weight is the weight of the datum that Observe adds, [runs], if the Config is Weighted. A datum of weight w
-	// counts as w data with the same response. nil is 1.
-	Weight *Node
-	// Data is |D|, an int32 scalar, if the replay buffer holds a uniform sample of the data. Minibatches are drawn from
-	// the sample and stand for all data. nil is the number of data in the buffer.
-	Data *Node
-}
-
-// Batch holds data points of each run.
-type Batch struct {
-	X *Node // inputs [runs, inputs, features]
-	Y *Node // responses [runs, inputs]
-	A *Node // perturbation vectors [runs, inputs, width]
-	W *Node // weights [runs, inputs]; nil is 1
-}

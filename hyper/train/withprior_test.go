@@ -32,11 +32,11 @@ func TestWithPriorLearnsWhatAModelDoes(t *testing.T) {
 		return hyper.Model{Base: b, Hyper: hyper.Ensemble{Particles: 4, Params: hyper.NumTheta(b)}}
 	}
 	for _, x := range []struct {
-		name          string
-		model         hyper.Model
-		prior         hyper.Belief
-		config        Config
-		way, modelWay string
+		name              string
+		model             hyper.Model
+		prior             hyper.Belief
+		config            Config
+		route, modelRoute string
 	}{
 		{"own gradient", withPrior(affineIn(net, hyper.Dense(11, 4), gaussian, none), wide, hyper.Dense(21, 4)),
 			in(wide, hyper.Dense(21, 4)), c, "own gradient", "own gradient"},
@@ -61,7 +61,7 @@ func TestWithPriorLearnsWhatAModelDoes(t *testing.T) {
 		bare := x.model
 		bare.Prior = nil
 		one, two := Trainer{x.model, x.config}, Trainer{hyper.WithPrior{Belief: bare, Prior: x.prior}, x.config}
-		if a, b := one.Route().Name, two.Route().Name; a != x.modelWay || b != x.way {
+		if a, b := one.Route().Name, two.Route().Name; a != x.modelRoute || b != x.route {
 			t.Errorf("%s: got the routes %q and %q", x.name, a, b)
 		}
 		out := eval(t, backend.Go, func(in []*Node) []*Node {

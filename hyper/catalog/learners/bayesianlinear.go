@@ -47,7 +47,7 @@ func (c *BayesianLinear) belief(p bandit.Problem) hyper.BayesianLinear {
 // Learner returns the learner for a problem.
 func (c *BayesianLinear) Learner(p bandit.Problem, periods int) learner.Learner {
 	b := c.belief(p)
-	l := filled(c, b, p, periods)
+	l := filled(b, p, periods, c.Variances, c.Exploration)
 	l.Train = train.Config{Integrate: train.Exact, Standardize: c.StandardizeRewards, Discount: c.Discount}
 	if l.PriorVariance = cmp.Or(c.PriorVariance, p.PriorVariance); l.PriorVariance == 0 || c.StandardizeRewards {
 		l.PriorVariance = cmp.Or(c.PriorVariance, b.UnitVariance())
@@ -59,7 +59,7 @@ func (c *BayesianLinear) Learner(p bandit.Problem, periods int) learner.Learner 
 // Validate returns all faults.
 func (c *BayesianLinear) Validate(p *bandit.Problem) error {
 	if p == nil {
-		return faultsOf(c, p, faults.AtLeast("waves", c.Waves, 0), faults.Positive("length", c.Length))
+		return faultsOf(c, p, faults.AtLeast("waves", c.Waves, 0), faults.Positive("length", c.Length), c.Check())
 	}
-	return faultsOf(c, p)
+	return faultsOf(c, p, c.Check())
 }

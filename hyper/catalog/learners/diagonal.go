@@ -64,13 +64,14 @@ func (c *Diagonal) Model(p bandit.Problem) hyper.Model {
 
 // Learner returns the learner for a problem.
 func (c *Diagonal) Learner(p bandit.Problem, periods int) learner.Learner {
-	return filled(c, c.Model(p), p, periods).WithDefaults()
+	return filled(c.Model(p), p, periods, c.Perturbed).WithDefaults()
 }
 
 // Validate returns all faults.
 func (c *Diagonal) Validate(p *bandit.Problem) error {
+	var rows error
 	if c.PriorRows != diagonalRows && c.PriorRows != denseRows {
-		return faultsOf(c, p, fmt.Errorf("prior-rows must be %s or %s, got %q", diagonalRows, denseRows, c.PriorRows))
+		rows = fmt.Errorf("prior-rows must be %s or %s, got %q", diagonalRows, denseRows, c.PriorRows)
 	}
-	return faultsOf(c, p)
+	return faultsOf(c, p, c.Net.check(), rows, c.Perturbed.check())
 }

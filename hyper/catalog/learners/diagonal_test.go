@@ -61,7 +61,7 @@ func TestBothReadingsOfTheDiagonalHypermodel(t *testing.T) {
 				t.Errorf("%s rows: C has the layout %v, want a diagonal one", rows, linear.Layout)
 			}
 			b := drawn(t, name, m.Prior)
-			full := must.M1(train.Entries(m.Prior.Layout, b))
+			full := must.M1(train.FullMatrix(m.Prior.Layout, b))
 			for i := range features {
 				if norm := mat.Norm(full.RowView(i), 2); math.Abs(norm-1) > 1e-6 {
 					t.Errorf("%s rows: row %d of B has norm %v", rows, i, norm)

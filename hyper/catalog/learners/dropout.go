@@ -37,7 +37,7 @@ func (c *Dropout) Model(p bandit.Problem) hyper.Model {
 
 // Learner returns the learner for a problem.
 func (c *Dropout) Learner(p bandit.Problem, periods int) learner.Learner {
-	return filled(c, c.Model(p), p, periods).WithDefaults()
+	return filled(c.Model(p), p, periods, c.Variances, c.Descent, c.Exploration).WithDefaults()
 }
 
 // Validate returns all faults.
@@ -49,5 +49,5 @@ func (c *Dropout) Validate(p *bandit.Problem) error {
 	if len(c.Hidden) == 0 {
 		hidden = errors.New("dropout needs hidden units: set hidden, for example to 100x100")
 	}
-	return faultsOf(c, p, keep, hidden)
+	return faultsOf(c, p, c.Net.check(), keep, hidden, c.Descent.check(), c.Exploration.Check())
 }

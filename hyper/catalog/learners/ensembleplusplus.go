@@ -47,7 +47,7 @@ func (c *EnsemblePlusPlus) Belief(p bandit.Problem) hyper.EnsemblePlusPlus {
 // Learner returns the learner for a problem. The root belongs to the covariance times Inflation: A_0 and the
 // perturbations are scaled accordingly. The mean, which depends on the variances of the loss, stays the same.
 func (c *EnsemblePlusPlus) Learner(p bandit.Problem, periods int) learner.Learner {
-	l := filled(c, c.Belief(p), p, periods)
+	l := filled(c.Belief(p), p, periods, c.Variances, c.Exploration)
 	l.Train = train.Config{Integrate: train.Exact}
 	if l.PriorVariance == 0 {
 		l.PriorVariance = p.PriorVariance
@@ -67,5 +67,5 @@ func (c *EnsemblePlusPlus) Validate(p *bandit.Problem) error {
 	if (c.Reference == sparse || c.Noise == sparse) && c.Size > 0 && (c.Nonzero < 1 || c.Size%c.Nonzero != 0) {
 		words = errors.Join(words, fmt.Errorf("nonzero must be a divisor of size, got %d for %d", c.Nonzero, c.Size))
 	}
-	return faultsOf(c, p, words)
+	return faultsOf(c, p, words, c.Check())
 }

@@ -39,7 +39,7 @@ func (c *Generic) belief(p bandit.Problem) hyper.Belief {
 
 // Learner returns the learner for a problem.
 func (c *Generic) Learner(p bandit.Problem, periods int) learner.Learner {
-	l := filled(c, c.belief(p), p, periods)
+	l := filled(c.belief(p), p, periods, c.Perturbed)
 	if c.Regularize != train.Anchor.String() {
 		l.Train.Regularize = enum.Of[train.Regularizer](c.Regularize)
 	}
@@ -52,7 +52,7 @@ func (c *Generic) Validate(p *bandit.Problem) error {
 	if missing == nil && p != nil {
 		own = ofChoice("belief", c.Belief, faults.Of(c.belief(*p)))
 	}
-	return faultsOf(c, p, missing, own)
+	return faultsOf(c, p, missing, own, c.check())
 }
 
 // checkRegularizer returns an error if these beliefs do not have the regularizer.

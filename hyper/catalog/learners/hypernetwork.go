@@ -49,8 +49,10 @@ func (c *Hypernetwork) Model(p bandit.Problem) hyper.Model {
 
 // Learner returns the learner for a problem.
 func (c *Hypernetwork) Learner(p bandit.Problem, periods int) learner.Learner {
-	return filled(c, c.Model(p), p, periods).WithDefaults()
+	return filled(c.Model(p), p, periods, c.Perturbed).WithDefaults()
 }
 
 // Validate returns all faults.
-func (c *Hypernetwork) Validate(p *bandit.Problem) error { return faultsOf(c, p) }
+func (c *Hypernetwork) Validate(p *bandit.Problem) error {
+	return faultsOf(c, p, c.Net.check(), c.Perturbed.check())
+}

@@ -62,8 +62,10 @@ func (c *Linear) Model(p bandit.Problem) hyper.Model {
 
 // Learner returns the learner for a problem.
 func (c *Linear) Learner(p bandit.Problem, periods int) learner.Learner {
-	return filled(c, c.Model(p), p, periods).WithDefaults()
+	return filled(c.Model(p), p, periods, c.Perturbed).WithDefaults()
 }
 
 // Validate returns all faults.
-func (c *Linear) Validate(p *bandit.Problem) error { return faultsOf(c, p) }
+func (c *Linear) Validate(p *bandit.Problem) error {
+	return faultsOf(c, p, c.Net.check(), c.Perturbed.check())
+}

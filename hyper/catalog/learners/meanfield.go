@@ -44,7 +44,7 @@ func (c *MeanField) Model(p bandit.Problem) hyper.Model {
 
 // Learner returns the learner for a problem.
 func (c *MeanField) Learner(p bandit.Problem, periods int) learner.Learner {
-	l := filled(c, c.Model(p), p, periods)
+	l := filled(c.Model(p), p, periods, c.Descent, c.Exploration)
 	l.Train.Regularize, l.KL, l.NoiseVariance = train.KL, orNone(c.KLStrength), c.NoiseVariance
 	l.Train.Unperturbed = true
 	l.PriorVariance = single(single(c.PriorDeviation) * single(c.PriorDeviation))
@@ -52,4 +52,6 @@ func (c *MeanField) Learner(p bandit.Problem, periods int) learner.Learner {
 }
 
 // Validate returns all faults.
-func (c *MeanField) Validate(p *bandit.Problem) error { return faultsOf(c, p) }
+func (c *MeanField) Validate(p *bandit.Problem) error {
+	return faultsOf(c, p, c.Net.check(), c.Descent.check(), c.Exploration.Check())
+}

@@ -30,8 +30,8 @@ func (c *OneSparse) Model(p bandit.Problem) hyper.Model {
 
 // Learner returns the learner for a problem.
 func (c *OneSparse) Learner(p bandit.Problem, periods int) learner.Learner {
-	return filled(c, c.Model(p), p, periods).WithDefaults()
+	return filled(c.Model(p), p, periods, c.Perturbed).WithDefaults()
 }
 
 // Validate returns all faults.
-func (c *OneSparse) Validate(p *bandit.Problem) error { return faultsOf(c, p) }
+func (c *OneSparse) Validate(p *bandit.Problem) error { return faultsOf(c, p, c.check()) }

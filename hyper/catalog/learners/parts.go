@@ -1,9 +1,10 @@
 // Package learners holds the settings of learners for any world. `hyper run EXPERIMENT --agent NAME` runs these
 // learners, and package agent takes a learner with tuned settings.
 //
-// Each kind of learner is a struct whose fields are keys, see catalog.Key. It has a belief, and embeds some of the
-// parts in this file. A part checks its own numbers and sets the corresponding numbers of the learner. The tag `want`
-// states the range of a number: "positive", "not negative" or "at least 1".
+// Each kind of learner is a struct whose fields are keys, see catalog.Key. It has a belief, and embeds parts that
+// several kinds share, such as [Descent] and [Exploration]. Its method Learner sets the numbers of the parts in a
+// learner.Learner, and its method Validate checks them. The tag `want` states the range of a number: "positive", "not
+// negative" or "at least 1".
 package learners
 
 import (
@@ -14,92 +15,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/explore"
-	"github.com/hypermodels/hypermodels/hyper/internal/enum"
-	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/learner"
-	"github.com/hypermodels/hypermodels/hyper/train"
 )
-
-// Descent is the part of settings that describes training steps. StepSize is the step size of theta. For an ensemble
-// trained by sgd it is the step size of a particle in each SGD step that visits it: alpha divided by the number of
-// particles that an SGD step visits. The IndexSet frame has exact first and second moments. Integrate is a
-// [train.Integration]: sampled; analytic, with the expectation over z in closed form; full-data, which uses all data
-// through sufficient statistics; or exact, which computes the minimiser without SGD steps.
-type Descent struct {
-	StepSize float64 `run:"true" want:"positive" help:"constant step size of theta, or of a particle at each visit"`
-	Steps    int     `key:"sgd-steps" help:"number of SGD steps per period"`
-	Batch    int     `help:"number of data points per SGD step, drawn with replacement"`
-	Indices  int     `key:"index-samples" help:"number of indices z sampled per SGD step"`
-
-	IndexSet  string          `help:"iid (the paper's), antithetic (z and -z), frame (also orthogonal) or per-datum"`
-	Integrate string          `help:"mean over z: sampled (the paper's), analytic, full-data (analytic) or exact (no SGD)"`
-	Optimizer train.Optimizer `help:"sgd is the paper's; adam, adamax and rmsprop are GoMLX's"`
-	Schedule  train.Schedule  `help:"how step sizes decrease with the number of data"`
-
-	MapStep float64 `run:"true" want:"positive" help:"step size of the map from the index, relative to step-size"`
-	Clip    float64 `run:"positive" want:"not negative" help:"bound on the norm of a gradient / |D|; 0 means no bound"`
-
-	Loss    train.Loss `help:"loss of a prediction: gaussian is the paper's, for rewards with Gaussian noise"`
-	Weights string     `help:"weight of a datum for an index: none (the paper's), or bootstrap: bernoulli or exponential"`
-}
-
-// NewDescent returns the paper's way to train.
-func NewDescent() Descent {
-	return Descent{
-		Steps: 1, IndexSet: train.IID.String(), Integrate: train.Sampled.String(), Optimizer: train.SGD{},
-		Schedule: train.Constant{}, MapStep: 1, Loss: train.Gaussian{}, Weights: unweighted,
-	}
-}
-
-// networkDescent returns the settings that searches found for networks (notebooks/results/tuning), where the paper does
-// not print its settings. The searches had different budgets. Package paper's settings for 1000 actions come from
-// searches with equal budgets.
-func networkDescent() Descent {
-	c := NewDescent()
-	c.Steps, c.Batch, c.Indices, c.Optimizer = 4, 64, 16, train.Adam{}
-	return c
-}
-
-// unweighted is the value of the key weights for no weights.
-const unweighted = "none"
-
-func (c Descent) check() error {
-	integrate := enum.Of[train.Integration](c.Integrate)
-	weights := error(nil)
-	if c.Weights != unweighted {
-		weights = enum.Check[train.Weights]("weights", c.Weights)
-	}
-	errs := []error{enum.Check[train.IndexSet]("index-set", c.IndexSet),
-		enum.Check[train.Integration]("integrate", c.Integrate), weights}
-	if integrate != train.Exact {
-		errs = append(errs, faults.AtLeast("sgd-steps", c.Steps, 1))
-	}
-	if (train.Config{Integrate: integrate}).Replays() {
-		errs = append(errs, faults.AtLeast("batch", c.Batch, 1))
-	}
-	if integrate == train.Sampled {
-		errs = append(errs, faults.AtLeast("index-samples", c.Indices, 1))
-	}
-	return errors.Join(errs...)
-}
-
-func (c Descent) set(l *learner.Learner, p bandit.Problem) {
-	l.StepSize, l.MapStep, l.Clip = c.StepSize, c.MapStep, c.Clip
-	l.Train = train.Config{
-		Steps: c.Steps, Batch: c.Batch, Indices: c.Indices, Optimizer: c.Optimizer, Loss: c.Loss,
-		IndexSet:  enum.Of[train.IndexSet](c.IndexSet),
-		Integrate: enum.Of[train.Integration](c.Integrate),
-	}
-	if c.Schedule != train.Schedule(train.Constant{}) {
-		l.Train.Schedule = c.Schedule
-	}
-	if c.Weights != unweighted {
-		l.Train.Weights = enum.Of[train.Weights](c.Weights)
-	}
-	if p.Moves {
-		l.Train.Inputs = p.Features
-	}
-}
 
 // Start is the part of settings that scales the initial parameters.
 type Start struct {
@@ -123,8 +40,6 @@ func thompson() Exploration { return Exploration{explore.Thompson{}} }
 
 // Check returns an error if the policy is missing or has faults.
 func (c Exploration) Check() error { return ofChoice("policy", c.Policy, explore.Validate(c.Policy)) }
-
-func (c Exploration) check() error { return c.Check() }
 
 func (c Exploration) set(l *learner.Learner, _ bandit.Problem) { l.Policy = c.Policy }
 
@@ -188,6 +103,7 @@ type Prior struct {
 func newPrior() Prior { return Prior{Variances: newVariances(), PriorMultiplier: 1, PriorFactor: 1} }
 
 func (c Prior) set(l *learner.Learner, p bandit.Problem) {
+	c.Variances.set(l, p)
 	if l.PriorVariance == 0 {
 		l.PriorVariance = p.PriorVariance
 	}
@@ -214,8 +130,15 @@ func perturbed() Perturbed {
 	return Perturbed{Prior: newPrior(), Descent: networkDescent(), Exploration: thompson()}
 }
 
-// set sets the learner's perturbation. 0 means no perturbation.
-func (c Perturbed) set(l *learner.Learner, _ bandit.Problem) { l.Perturbation = orNone(c.Perturbation) }
+func (c Perturbed) check() error { return errors.Join(c.Descent.check(), c.Exploration.Check()) }
+
+// set sets the numbers of all parts, and the perturbation: 0 means no perturbation.
+func (c Perturbed) set(l *learner.Learner, p bandit.Problem) {
+	c.Prior.set(l, p)
+	c.Descent.set(l, p)
+	c.Exploration.set(l, p)
+	l.Perturbation = orNone(c.Perturbation)
+}
 
 // orNone converts a setting to a number of a learner, for which 0 means the default and a negative number means 0.
 func orNone(x float64) float64 {

@@ -3,7 +3,6 @@ package learners
 import (
 	"errors"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper"
@@ -13,49 +12,41 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// A part of settings implements one or both of these interfaces.
-type (
-	setter interface {
-		set(l *learner.Learner, p bandit.Problem)
-	}
-	checker interface{ check() error }
-)
-
 // maker is catalog.LearnerMaker, which all settings of this package implement.
 type maker interface {
 	Validate(p *bandit.Problem) error
 	Learner(p bandit.Problem, periods int) learner.Learner
 }
 
-// filled returns a learner for a problem, with a belief and the numbers of settings. Its other defaults are not set.
-func filled(c any, b hyper.Belief, p bandit.Problem, periods int) learner.Learner {
+// setter is a part of settings that sets numbers of the learner.
+type setter interface {
+	set(l *learner.Learner, p bandit.Problem)
+}
+
+// filled returns a learner for a problem, with a belief and the numbers of parts of settings. Its other defaults are
+// not set.
+func filled(b hyper.Belief, p bandit.Problem, periods int, parts ...setter) learner.Learner {
 	l := learner.Learner{Belief: b, FreeSteps: true, Perturbation: -1, InitVariance: 1}
-	v := reflect.ValueOf(c).Elem()
-	for _, f := range slices.Backward(reflect.VisibleFields(v.Type())) { // the parts of a part come before the part
-		if !f.Anonymous {
-			continue
-		}
-		if part, ok := v.FieldByIndex(f.Index).Interface().(setter); ok {
-			part.set(&l, p)
-		}
+	for _, part := range parts {
+		part.set(&l, p)
 	}
 	l.Train.Capacity = periods
 	return l
 }
 
-// faultsOf returns the faults of settings: the faults of their own numbers and those in more. If there are none and p
-// is not nil, it returns the faults of the learner that the settings make for the problem.
+// faultsOf returns the faults of the settings' numbers, and those in more. If there are none and p is not nil, it
+// returns the faults of the learner that the settings make for the problem.
 func faultsOf(c maker, p *bandit.Problem, more ...error) error {
 	own := errors.Join(numberFaults(c), errors.Join(more...))
 	if own != nil || p == nil { // no learner can be made from the settings
-		l := filled(c, nil, bandit.Problem{}, 1)
-		return errors.Join(own, inKeys(c, l.Train.ValidateNames()))
+		return own
 	}
 	return inKeys(c, c.Learner(*p, 1).Validate())
 }
 
-// numberFaults returns the faults of numbers by their tags, and the faults of the parts.
-func numberFaults(c any) error {
+// numberFaults returns the faults of the numbers that have the tag `want`. It reads the tag by reflection, as package
+// catalog reads the tags of keys: the range of a number then stands beside its help, once.
+func numberFaults(c maker) error {
 	var errs []error
 	v := reflect.ValueOf(c).Elem()
 	for _, f := range reflect.VisibleFields(v.Type()) {
@@ -67,12 +58,6 @@ func numberFaults(c any) error {
 			errs = append(errs, faults.NotNegative(name, x.Float()))
 		case "at least 1":
 			errs = append(errs, faults.AtLeast(name, int(x.Int()), 1))
-		}
-		if !f.Anonymous {
-			continue
-		}
-		if part, ok := x.Interface().(checker); ok {
-			errs = append(errs, part.check())
 		}
 	}
 	return errors.Join(errs...)

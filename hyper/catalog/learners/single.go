@@ -45,8 +45,10 @@ func (c *Single) Model(p bandit.Problem) hyper.Model {
 
 // Learner returns the learner for a problem.
 func (c *Single) Learner(p bandit.Problem, periods int) learner.Learner {
-	return filled(c, c.Model(p), p, periods).WithDefaults()
+	return filled(c.Model(p), p, periods, c.Variances, c.Descent, c.Exploration).WithDefaults()
 }
 
 // Validate returns all faults.
-func (c *Single) Validate(p *bandit.Problem) error { return faultsOf(c, p) }
+func (c *Single) Validate(p *bandit.Problem) error {
+	return faultsOf(c, p, c.Net.check(), c.Descent.check(), c.Exploration.Check())
+}

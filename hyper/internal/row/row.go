@@ -20,6 +20,9 @@ func Take(m, at *Node) *Node {
 	return Reshape(flat, runs, n, columns)
 }
 
+// Of returns one row of m [runs, rows, columns] for each run, at the row numbers at, int32 [runs]: [runs, columns].
+func Of(m, at *Node) *Node { return Squeeze(Take(m, InsertAxes(at, -1)), 1) }
+
 // At returns one row of m [runs, rows, ...], at the same position for all runs, an int32 scalar: [runs, ...].
 func At(m, at *Node) *Node {
 	if !canSlice(m.Graph()) {

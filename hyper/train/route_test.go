@@ -82,14 +82,14 @@ func TestRoute(t *testing.T) {
 		{"automatic differentiation", network, with(func(c *Config) { c.IndexSet = PerDatum })},
 	} {
 		if err := x.config.Validate(x.belief); err != nil {
-			t.Errorf("way %s: got error %v, want none", x.want, err)
+			t.Errorf("route %s: got error %v, want none", x.want, err)
 		}
 		if got := (Trainer{x.belief, x.config}).Route().Name; got != x.want {
 			t.Errorf("%+v of %T: the route is %q, want %q", x.config, x.belief, got, x.want)
 		}
 		taken[x.want] = true
 	}
-	for _, w := range methods {
+	for _, w := range routes {
 		if !taken[w.Name] {
 			t.Errorf("no belief is trained by the route %q", w.Name)
 		}
@@ -140,7 +140,7 @@ func TestRoutesRefuse(t *testing.T) {
 // aimOf returns the loss whose gradient a route follows at indices z. The loss is L~ with one exception: for a belief
 // that is affine in an index of mean 0, the own gradient averages the anchor over the whole distribution of the index.
 // By hand that anchor is |mu - mu_0|^2 / 2 sigma_p^2 + E z_i^2 |C - C_0|^2 / 2 sigma_p^2.
-func aimOf(w method, q problem, at hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
+func aimOf(w Route, q problem, at hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
 	loss := q.objective(at, data, z, size, r)
 	mean, second := q.z.Moments().Mean, q.z.Moments().Second
 	if w.Name != "own gradient" || q.Affine == nil || mean != 0 || !q.anchors() {
@@ -158,7 +158,7 @@ func aimOf(w method, q problem, at hyper.Params, data Batch, z index.Set, size *
 // bothRoutes returns two gradients of a trial's second step: the gradient by automatic differentiation of the loss, and
 // the gradient of a route. Both use the same draws. If the route integrates z, automatic differentiation uses indices
 // that have exactly the first and second moments of z.
-func bothRoutes(w method, q problem, g inGraph) []*Node {
+func bothRoutes(w Route, q problem, g inGraph) []*Node {
 	s, state := rng.New(Const(g.size.Graph(), []uint64{11, 12})), stateOf(g)
 	if q.Weighted {
 		state["replay.w"] = AddScalar(Abs(g.data.Y), 0.5)
@@ -183,19 +183,19 @@ func bothRoutes(w method, q problem, g inGraph) []*Node {
 	size := Const(s.Graph(), float32(n))
 	want := Gradient(ReduceAllSum(aimOf(w, q, g.Params, data, z, size, g.Rates)), g.Nu...)
 
-	way := w.new(q)
+	solver := w.solver(q)
 	if w.Name == "all sums" {
-		for name, v := range way.memory(s.Graph(), problemRuns) {
+		for name, v := range solver.memory(s.Graph(), problemRuns) {
 			state[name] = v
 		}
 		for i := range n {
 			one := func(x *Node) *Node { return SliceAxis(x, 1, AxisElem(i)) }
 			x := BroadcastToShape(Const(s.Graph(), int32(i)), shapes.Make(dtypes.Int32, problemRuns))
-			way.observe(state, datum{x: x, actions: actions, y: Squeeze(one(g.data.Y), 1), a: one(g.data.A)}, g.Rates)
+			solver.observe(state, datum{x: x, actions: actions, y: Squeeze(one(g.data.Y), 1), a: one(g.data.A)}, g.Rates)
 		}
 	}
-	d := way.draw(state, s, count, actions, g.Rates)
-	return append(want, way.gradient(state, &d, second, size, g.Rates)...)
+	d := solver.draw(state, s, count, actions, g.Rates)
+	return append(want, solver.gradient(state, &d, second, size, g.Rates)...)
 }
 
 // agree compares every route that fits with automatic differentiation, for every model and integration, and counts the
@@ -209,13 +209,13 @@ func agree(t *testing.T, c Config, tolerance float64) map[string]int {
 			c := c
 			c.Steps, c.Batch, c.Indices, c.Capacity, c.Integrate = 2, 6, 3, 5, integrate
 			q := newProblem(c, m.Model)
-			for _, w := range methods {
-				if w.fits(q) != nil {
+			for _, w := range routes {
+				if w.Fits(Trainer{m.Model, c}) != nil {
 					continue
 				}
 				fitting[w.Name]++
 				names := []string{backend.Go}
-				if integrate == Sampled && c.Loss == nil && c.Weights == Unweighted {
+				if integrate == Sampled && c.Loss == nil && !c.Weighted && c.Regularize == 0 {
 					names = sometimesXLA(i)
 				}
 				for _, name := range names {
@@ -236,9 +236,9 @@ func agree(t *testing.T, c Config, tolerance float64) map[string]int {
 // TestExactIsTheOracle test them.
 func TestRoutesAgree(t *testing.T) {
 	fitting := agree(t, Config{}, 2*single)
-	for _, w := range methods[2:] {
+	for _, w := range routes[2:] {
 		if fitting[w.Name] < 9 {
-			t.Errorf("way %q fits %d problems, want at least 9", w.Name, fitting[w.Name])
+			t.Errorf("route %q fits %d problems, want at least 9", w.Name, fitting[w.Name])
 		}
 	}
 	if own := agree(t, Config{Weighted: true}, 2*single); own["own gradient"] < 9 || own["features"] < 9 ||
