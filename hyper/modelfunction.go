@@ -31,8 +31,8 @@ import (
 // A ModelFunction is safe for concurrent use if the function is. Make one with [NewModelFunction].
 type ModelFunction struct {
 	features, outputs int
-	variables         []string              // paths and shapes of the variables
-	weights           string                // hash of the values of the variables
+	variables         map[string]string     // shape of each variable, by path
+	valuesHash        string                // of all variables
 	parts             func() *functionParts // a function, because descriptions of a belief list all numbers
 }
 
@@ -90,15 +90,16 @@ func newModelFunction(b compute.Backend, store *model.Store, f func(scope *model
 	}
 	parts.fresh = sync.OnceValues(func() ([]spread, error) { return spreadsOf(own, initialize()) })
 	out = ModelFunction{features: features, outputs: outputs, parts: func() *functionParts { return parts }}
+	out.variables = map[string]string{}
 	sum := sha256.New()
 	for _, v := range parts.variables {
-		out.variables = append(out.variables, v.path+" "+v.value.Shape().String())
+		out.variables[v.path] = v.value.Shape().String()
 		sum.Write([]byte(v.path))
 		if err := v.value.ConstBytes(func(data []byte) { sum.Write(bytes.Clone(data)) }); err != nil {
 			return out, err
 		}
 	}
-	out.weights = hex.EncodeToString(sum.Sum(nil)[:8])
+	out.valuesHash = hex.EncodeToString(sum.Sum(nil)[:8])
 	return out, nil
 }
 
@@ -210,9 +211,6 @@ func (b ModelFunction) Validate() error {
 
 func (b ModelFunction) Inputs() int     { return b.features }
 func (b ModelFunction) NumOutputs() int { return b.outputs }
-
-// Variables returns the paths and shapes of the function's variables.
-func (b ModelFunction) Variables() []string { return slices.Clone(b.variables) }
 
 // Groups returns the number of parameters of each variable that the function trains.
 func (b ModelFunction) Groups() (sizes []int) {

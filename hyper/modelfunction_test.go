@@ -73,11 +73,11 @@ func TestModelFunctionIsTheNetwork(t *testing.T) {
 	f := convolutions(1)
 	store := networkStore(f, 16)
 	net := must.M1(hyper.NewModelFunction(must.M1(backend.Open(backend.Go)), store, f, 16))
-	if net.Inputs() != 16 || net.NumOutputs() != 1 || len(net.Variables()) != 9 || len(net.Groups()) != 6 {
-		t.Fatalf("%d inputs, %d outputs, variables %v of which %v train, want 16, 1, 9 and 6", net.Inputs(),
-			net.NumOutputs(), net.Variables(), net.Groups())
+	want := []int{3, 27, 3, 3, 1, 48}
+	if net.Inputs() != 16 || net.NumOutputs() != 1 || !slices.Equal(net.Groups(), want) {
+		t.Fatalf("%d inputs, %d outputs, groups %v, want 16, 1 and %v", net.Inputs(), net.NumOutputs(), net.Groups(), want)
 	}
-	var want [2][]float64 // at theta and at -theta, for both runs
+	var predictions [2][]float64 // at theta and at -theta, for both runs
 	for i, sign := range []float64{1, -1} {
 		e := must.M1(model.NewExec1(must.M1(backend.Open(backend.Go)), must.M1(store.Clone()), func(scope *model.Scope,
 			x *Node) *Node {
@@ -88,7 +88,7 @@ func TestModelFunctionIsTheNetwork(t *testing.T) {
 			}
 			return f(scope, Reshape(x, -1, 16))
 		}))
-		want[i] = wide(must.M1(tensors.CopyFlatData[float32](must.M1(e.Call(images(1, 2, 5, 16))))))
+		predictions[i] = wide(must.M1(tensors.CopyFlatData[float32](must.M1(e.Call(images(1, 2, 5, 16))))))
 	}
 	testbackend.Each(t, func(t *testing.T, name string) {
 		out := testbackend.Eval[float64](t, name, func(in []*Node) []*Node {
@@ -101,7 +101,7 @@ func TestModelFunctionIsTheNetwork(t *testing.T) {
 			}
 			return []*Node{Transpose(y, 0, 1)}
 		}, images(1, 2, 5, 16))
-		testbackend.Near(t, "predictions", out[0], slices.Concat(want[0], want[1]), 1e-5)
+		testbackend.Near(t, "predictions", out[0], slices.Concat(predictions[0], predictions[1]), 1e-5)
 	})
 }
 
@@ -210,7 +210,7 @@ func TestModelFunctionErrors(t *testing.T) {
 	same := func(_ *model.Scope, x *Node) *Node { return x }
 	for want, err := range map[string]error{
 		"hyper.NewModelFunction: the store lacks 1 variables of the function, such as /conv/conv/weights": make(without, f),
-		"the function's variable /out/dense/weights has shape (Float32)[48, 3], but in the store it has (Float32)[48, 2]": make(
+		"/out/dense/weights has shape (Float32)[48, 3], but in the store it has (Float32)[48, 2]: it is not the network": make(
 			networkStore(f, 16), convolutions(3)),
 		"the function must return float32 [batch, outputs]; for a batch of 2 it returns (Float32)[2, 16, 1]": make(nil,
 			func(_ *model.Scope, x *Node) *Node { return InsertAxes(x, -1) }),

@@ -86,8 +86,8 @@ func (b OnFeatures) Predict(p Params, z index.Set, x *Node) *Node {
 	return b.Belief.Predict(p, z, x)
 }
 
-// features returns the inputs of Belief, [runs, inputs, Beside + outputs]. theta [runs, parameters] is the parameters of
-// a network that is Trained, and nil for a frozen one.
+// features returns the inputs of Belief, [runs, inputs, Beside + outputs]. theta is the parameters of a network that is
+// Trained, [runs, parameters], and nil for a frozen network.
 func (b OnFeatures) features(theta, x *Node) *Node {
 	runs, inputs := x.Shape().Dim(0), x.Shape().Dim(1)
 	own := Slice(x, AxisRange(), AxisRange(), AxisRange(b.Beside))
@@ -156,7 +156,8 @@ func (p withNetwork) NumTheta() int { return p.Parametric.NumTheta() + NumTheta(
 func (p withNetwork) Trained(nu []*Node, z index.Set) *Node {
 	last := len(nu) - 1
 	theta, net := p.Parametric.Trained(nu[:last], z), InsertAxes(nu[last], 1)
-	return Concatenate([]*Node{theta, BroadcastToDims(net, theta.Shape().Dim(0), theta.Shape().Dim(1), net.Shape().Dim(2))}, 2)
+	net = BroadcastToDims(net, theta.Shape().Dim(0), theta.Shape().Dim(1), net.Shape().Dim(2))
+	return Concatenate([]*Node{theta, net}, 2)
 }
 
 func (p withNetwork) Complete(theta *Node, _ Params, _ index.Set) *Node { return theta }

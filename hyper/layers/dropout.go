@@ -18,7 +18,8 @@ import (
 func Dropout(scope *model.Scope, z Indices, h *Node) *Node {
 	d, ok := z.of(scope).(index.Bernoulli)
 	if !ok {
-		exceptions.Panicf("layers.Dropout in scope %q needs indices of index.Bernoulli, got %T", scope.Scope(), z.Distribution)
+		exceptions.Panicf("layers.Dropout in scope %q needs indices of index.Bernoulli, got %T", scope.Scope(),
+			z.Distribution)
 	}
 	set := z.Set(h.Graph())
 	n, rank := set.Len(), h.Rank()
