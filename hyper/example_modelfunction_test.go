@@ -1,6 +1,7 @@
 package hyper_test
 
 import (
+	"context"
 	"fmt"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -12,7 +13,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
 // An ensemble of anyone's network, with a fixed network of its own beside each as an additive prior.
@@ -43,4 +46,19 @@ func ExampleOnFeatures() {
 		Hyper: hyper.Linear{Layout: hyper.Dense(17, 10), P: index.Gaussian{N: 10}}}}
 	fmt.Println(belief.Inputs(), belief.Validate())
 	// Output: 64 <nil>
+}
+
+// An experiment with a learner on a network of one's own: eight runs share the frozen network.
+func ExampleOnFeatures_ForInputs() {
+	embedding := func(scope *model.Scope, x *Node) *Node { return Tanh(gomlx.Dense(scope.In("out"), x, true, 16)) }
+	f := must.M1(hyper.NewModelFunction(must.M1(backend.Open(backend.Go)), nil, embedding, 100))
+	catalog.AddBelief("own-network", "an epinet on our embedding",
+		hyper.OnFeatures{Function: f, Belief: hyper.NewEpinet(f.NumOutputs())})
+	var known map[string]lab.Experiment // none but the worlds of the catalogue
+	world := must.M1(lab.Find(known, "neural-logistic"))
+	spec := must.M1(world.Spec([]string{"own-network"}, []string{"actions=10", "sgd-steps=1", "batch=8"},
+		lab.Size{Periods: 20, Runs: 8}, 1))
+	_, rows := must.M2(lab.Simulate(context.Background(), spec, known, lab.Options{Backend: backend.Go}))
+	fmt.Println(rows[len(rows)-1].Period, rows[len(rows)-1].Diverged)
+	// Output: 20 0
 }

@@ -210,7 +210,7 @@ func TestModelFunctionErrors(t *testing.T) {
 	same := func(_ *model.Scope, x *Node) *Node { return x }
 	for want, err := range map[string]error{
 		"hyper.NewModelFunction: the store lacks 1 variables of the function, such as /conv/conv/weights": make(without, f),
-		"/out/dense/weights has shape (Float32)[48, 3], but in the store it has (Float32)[48, 2]: it is not the network": make(
+		"/out/dense/weights has shape (Float32)[48, 3], but in the store it has (Float32)[48, 2]: it is not": make(
 			networkStore(f, 16), convolutions(3)),
 		"the function must return float32 [batch, outputs]; for a batch of 2 it returns (Float32)[2, 16, 1]": make(nil,
 			func(_ *model.Scope, x *Node) *Node { return InsertAxes(x, -1) }),
@@ -232,6 +232,8 @@ func TestModelFunctionErrors(t *testing.T) {
 			Function: net, Belief: hyper.NewEpinet(5), Beside: 1}.Validate(),
 		"hyper.OnFeatures: Trained is not for hyper.BayesianLinear": hyper.OnFeatures{Function: net, Trained: true,
 			Belief: hyper.BayesianLinear{Features: 2}}.Validate(),
+		"hyper.OnFeatures: inputs have 20 numbers, but the network takes 16, and 1 are beside it": hyper.OnFeatures{
+			Function: net, Belief: hyper.NewEpinet(3), Beside: 1}.ForInputs(20).(hyper.OnFeatures).Validate(),
 		"hyper.OnFeatures: Trained needs a Function that trains a variable": hyper.OnFeatures{
 			Function: must.M1(hyper.NewModelFunction(b, nil, same, 2)), Trained: true, Belief: hyper.NewEpinet(2)}.Validate(),
 		"Base must predict one number, but its last layer has 2": hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: 2,

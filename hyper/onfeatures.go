@@ -26,9 +26,21 @@ type OnFeatures struct {
 	// Beside is the number of numbers at the beginning of an input that Belief gets as they are, in front of the
 	// features, such as the number of an arm. Function gets the others.
 	Beside int
+
+	asked int // number of features that ForInputs was asked for; 0 for none
 }
 
-var _ Capable = OnFeatures{}
+var (
+	_ Sized   = OnFeatures{}
+	_ Capable = OnFeatures{}
+)
+
+// ForInputs returns the belief as it is, because the number of inputs of a network is given. Validate reports another
+// number of features.
+func (b OnFeatures) ForInputs(features int) Belief {
+	b.asked = features
+	return b
+}
 
 // Validate reports faults of the parts, and parts that do not fit together.
 func (b OnFeatures) Validate() error {
@@ -47,6 +59,9 @@ func (b OnFeatures) Validate() error {
 	case b.Trained && (c.Conjugate != nil || c.Conditioned != nil):
 		return fmt.Errorf("hyper.OnFeatures: Trained is not for %T, which keeps what it knows of features that training "+
 			"would change; leave the network frozen", b.Belief)
+	case b.asked != 0 && b.asked != b.Inputs():
+		return fmt.Errorf("hyper.OnFeatures: inputs have %d numbers, but the network takes %d, and %d are beside it",
+			b.asked, b.Function.Inputs(), b.Beside)
 	case b.Trained && NumTheta(b.Function) == 0:
 		return errors.New("hyper.OnFeatures: Trained needs a Function that trains a variable")
 	}

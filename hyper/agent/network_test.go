@@ -1,8 +1,10 @@
 package agent_test
 
 import (
+	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"math"
 	rand1 "math/rand"
 	"math/rand/v2"
@@ -307,4 +309,31 @@ func TestNetworkIsSaved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An agent on a network of 16 numbers. The network is new here; checkpoint.Load would fill the store of one that was
+// trained before.
+func ExampleConfig_network() {
+	store := model.NewStore()
+	f := must.M1(hyper.NewModelFunction(must.M1(backend.Open(backend.Go)), store, embedding, 16))
+	b := hyper.BayesianLinear{Features: 1 + f.NumOutputs(), Blocks: 2, Numbered: true, Waves: 100, Length: 1}
+	c := agent.Config{Encoding: &agent.Encoding{Context: 16, Arms: 2, Code: agent.AsNumber}, Backend: backend.Go}
+	c.Learner.Belief, c.Learner.Train.Standardize = hyper.OnFeatures{Function: f, Beside: 1, Belief: b}, true
+	shop, ctx, r, right := must.M1(agent.New(c)), context.Background(), rand.New(rand.NewPCG(1, 2)), 0
+	for i := range 150 {
+		x := make([]float32, 16)
+		for k := range x {
+			x[k] = float32(i%2)*2 - 1 + float32(r.NormFloat64())
+		}
+		d, reward := must.M1(shop.Decide(ctx, agent.Menu{Context: x})), float32(0)
+		if d.Action == i%2 {
+			reward = 1
+		}
+		must.M(shop.Observe(ctx, agent.Feedback{ID: d.ID, Reward: reward}))
+		if i >= 100 {
+			right += int(reward)
+		}
+	}
+	fmt.Println("more than 40 of the last 50 are right:", right > 40)
+	// Output: more than 40 of the last 50 are right: true
 }

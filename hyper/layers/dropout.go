@@ -35,6 +35,12 @@ func Dropout(scope *model.Scope, z Indices, h *Node) *Node {
 	return Mul(h, ConvertDType(mask, h.DType()))
 }
 
+// isMask reports whether indices are masks for Dropout.
+func isMask(d index.Distribution) bool {
+	_, ok := d.(index.Bernoulli)
+	return ok
+}
+
 // graphDropped is the name of the parameter of a graph with a scope's part of the index, map[string][2]int.
 const graphDropped = "/hyper_dropped"
 

@@ -421,6 +421,17 @@ func TestBadUse(t *testing.T) {
 			f := Dense(scope.In("out"), Index(scope, index.Gaussian{N: 3}, 2), x, 1).Done()
 			return Loss(loss.MeanSquaredError, Perturbed(1))([]*Node{SliceAxis(x, 1, AxisElem(0))}, []*Node{f})
 		},
+		"Perturbed has no effect, because the indices of index.Bernoulli have no perturbations": func(
+			scope *model.Scope, x *Node) *Node {
+			f := Dropout(scope.In("d"), Index(scope, index.Bernoulli{N: 5, Keep: 0.5}, 2), InsertAxes(x, 0))
+			return Loss(loss.MeanSquaredError, Perturbed(1))([]*Node{x, x}, []*Node{f})
+		},
+		`layers.Prior in scope "/prior": its function makes the variable /w outside of this scope`: func(
+			scope *model.Scope, x *Node) *Node {
+			return Prior(scope, 1, func(*model.Scope) *Node {
+				return Add(x, scope.VariableWithValue("w", float32(1)).NodeValue(x.Graph()))
+			})
+		},
 		`the prior's scale in scope "/out" must not be negative, got -1`: func(scope *model.Scope, x *Node) *Node {
 			return Dense(scope.In("out"), Index(scope, index.Gaussian{N: 3}, 2), x, 1).Prior(-1).Done()
 		},
