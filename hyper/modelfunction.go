@@ -103,10 +103,11 @@ func newModelFunction(b compute.Backend, store *model.Store, f func(scope *model
 	return out, nil
 }
 
-// newStore returns an empty store with the hyperparameters, in a scope.
+// newStore returns a store without variables that has the hyperparameters, also in a scope.
 func (p *functionParts) newStore(scope string) *model.Store {
 	s := model.NewStore()
 	for path, value := range p.params {
+		s.SetParam(path, value)
 		s.SetParam(scope+path, value)
 	}
 	return s

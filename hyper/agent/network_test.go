@@ -183,7 +183,7 @@ func pretrained(t *testing.T, seed uint64) string {
 // loaded returns the trunk of a checkpoint, as another program would.
 func loaded(dir string) hyper.ModelFunction {
 	store := model.NewStore()
-	must.M1(checkpoint.Load(store).Dir(dir).Immediate().Done())
+	must.M1(checkpoint.Load(store).Dir(dir).Done()) // a variable is loaded when it is asked for
 	return function(store, trunk, pixels)
 }
 
@@ -196,12 +196,15 @@ func onFrozen(f hyper.ModelFunction, seed uint64) agent.Config {
 				Blocks: 3, Numbered: true, Waves: 200, Length: 1, Line: true}}}}
 }
 
-// onTrained returns an agent of ten networks on the arm and the features of a network that is trained with them.
-func onTrained(f hyper.ModelFunction, seed uint64) agent.Config {
+// onTrained returns the agent of onNetworks that trains the network too.
+func onTrained(f hyper.ModelFunction, seed uint64) agent.Config { return onNetworks(f, seed, true) }
+
+// onNetworks returns an agent of ten small networks on the arm and the features of a network.
+func onNetworks(f hyper.ModelFunction, seed uint64, trained bool) agent.Config {
 	net := base.MLP{Layers: []int{3 + f.NumOutputs(), 30, 1}}
 	return agent.Config{Seed: seed, Encoding: &agent.Encoding{Context: pixels, Arms: 3},
 		Learner: learner.Learner{NoiseVariance: 0.5, Train: train.Config{Standardize: true},
-			Belief: hyper.OnFeatures{Function: f, Trained: true, Beside: 3, Belief: hyper.Model{Base: net,
+			Belief: hyper.OnFeatures{Function: f, Trained: trained, Beside: 3, Belief: hyper.Model{Base: net,
 				Hyper: hyper.Ensemble{Particles: 10, Params: hyper.NumTheta(net)},
 				Prior: &hyper.Prior{Base: net, Layout: hyper.Dense(hyper.NumTheta(net), 10)}}}}}
 }
@@ -229,6 +232,9 @@ func regretOn(t *testing.T, c agent.Config, seed uint64, n int) (regret float64,
 // it also compares networks that are trained on, over five seeds. The network has seen 600 labelled images before, but
 // does not know the arms.
 func TestOwnNetwork(t *testing.T) {
+	if backend.Default() == backend.Go && !*allNetworks {
+		t.Skip("on the Go backend this takes 40 s of processor time; -network.all runs it")
+	}
 	seeds, n := 1, 150
 	if *allNetworks {
 		seeds, n = 5, 300
@@ -239,6 +245,7 @@ func TestOwnNetwork(t *testing.T) {
 		configs := map[string]agent.Config{"frozen network": onFrozen(net, seed),
 			"Contextual": agent.Config{Seed: seed}.Contextual(3, pixels)}
 		if *allNetworks {
+			configs["frozen network, small networks"] = onNetworks(net, seed, false)
 			configs["network trained on"] = onTrained(net, seed)
 			configs["new network"] = onTrained(function(nil, trunk, pixels), seed)
 			configs["Neural"] = agent.Config{Seed: seed}.ContextualNeural(3, pixels, 50, 50)
