@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
@@ -48,27 +47,21 @@ func Choose(z Indices, outputs *Node) *Node {
 func Prior(scope *model.Scope, scale float64, function func(scope *model.Scope) *Node) *Node {
 	checkScale(scope, scale)
 	scope = scope.In("prior")
-	before := paths(scope.Store().IterVariables())
+	before := map[string]bool{}
+	for v := range scope.Store().IterVariables() {
+		before[v.Path()] = true
+	}
 	f := function(scope)
-	for path := range paths(scope.Store().IterVariables()) {
-		if !before[path] && !strings.HasPrefix(path, scope.Scope()+"/") {
+	for v := range scope.Store().IterVariables() {
+		if v.Trainable && !before[v.Path()] && !strings.HasPrefix(v.Path(), scope.Scope()+"/") {
 			exceptions.Panicf("layers.Prior in scope %q: its function makes the variable %s outside of this scope, where it "+
-				"would be trained; use the scope that the function gets", scope.Scope(), path)
+				"would be trained; use the scope that the function gets", scope.Scope(), v.Path())
 		}
 	}
 	for v := range scope.IterVariables() {
 		v.SetTrainable(false)
 	}
 	return StopGradient(MulScalar(f, scale))
-}
-
-// paths returns the paths of variables.
-func paths(variables iter.Seq[*model.Variable]) map[string]bool {
-	all := map[string]bool{}
-	for v := range variables {
-		all[v.Path()] = true
-	}
-	return all
 }
 
 // checkScale panics if the scale of a prior is negative or not a number.

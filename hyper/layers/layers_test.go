@@ -218,6 +218,11 @@ func TestDropoutIsTheBelief(t *testing.T) {
 
 // Choose combines particles by the numbers of an index. A Prior changes the outputs, and has no gradient.
 func TestChooseAndPrior(t *testing.T) {
+	run(t, backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node {
+		scope.Store().SetTraining(x.Graph(), true) // the indices then need the trainer's step, a variable outside of the prior
+		z := Index(scope, index.Gaussian{N: 2}, 2)
+		return []*Node{Prior(scope, 1, func(scope *model.Scope) *Node { return FNN(scope.In("net"), z, x, 1, 4).Done() })}
+	}, normals(1, 3, 2))
 	out := run(t, backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node {
 		With(Const(x.Graph(), [][]float32{{1, 0}, {2, -1}}))
 		z := Index(scope, index.Gaussian{N: 2}, 2)
