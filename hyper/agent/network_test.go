@@ -281,6 +281,9 @@ func TestNetworkIsSaved(t *testing.T) {
 			config := func(f hyper.ModelFunction) agent.Config {
 				c := c(f, 4)
 				c.Backend, c.Learner.Train.Batch, c.Learner.Train.Steps = backend.Go, 4, 1
+				if name == "trained" {
+					c.Learner.Policy = explore.IDS{N: 20}
+				}
 				return c
 			}
 			_, a := regretOn(t, config(loaded(dir)), 1, 5)

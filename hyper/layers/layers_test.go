@@ -219,7 +219,7 @@ func TestDropoutIsTheBelief(t *testing.T) {
 // Choose combines particles by the numbers of an index. A Prior changes the outputs, and has no gradient.
 func TestChooseAndPrior(t *testing.T) {
 	run(t, backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node {
-		scope.Store().SetTraining(x.Graph(), true) // the indices then need the trainer's step, a variable outside of the prior
+		scope.Store().SetTraining(x.Graph(), true) // the indices then need the trainer's step, a variable elsewhere
 		z := Index(scope, index.Gaussian{N: 2}, 2)
 		return []*Node{Prior(scope, 1, func(scope *model.Scope) *Node { return FNN(scope.In("net"), z, x, 1, 4).Done() })}
 	}, normals(1, 3, 2))
