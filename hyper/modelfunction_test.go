@@ -18,6 +18,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
@@ -186,6 +187,27 @@ func TestOnFeatures(t *testing.T) {
 	if half := len(out[2]) / 2; slices.Equal(out[2][half:], out[1][half:]) || !slices.Equal(out[2][:half], out[1][:half]) {
 		t.Error("changing the network of the second run must change the predictions of this run alone")
 	}
+}
+
+// The regularizer of a trained network sees theta with the network's own parameters behind it, the same at each index.
+func TestTrainedNetworkIsParametric(t *testing.T) {
+	f := convolutions(3)
+	net := must.M1(hyper.NewModelFunction(must.M1(backend.Open(backend.Go)), networkStore(f, 16), f, 16))
+	line := base.Linear{Features: 3}
+	inner := hyper.Model{Base: line, Hyper: hyper.Linear{Layout: hyper.Dense(3, 2), P: index.Gaussian{N: 2}}}
+	trained := hyper.OnFeatures{Function: net, Belief: inner, Trained: true}
+	c := hyper.CapabilitiesOf(trained)
+	if n := c.Parametric.NumTheta(); n != 3+hyper.NumTheta(net) || c.Linear != nil || c.Affine != nil {
+		t.Errorf("theta has %d numbers, capabilities %+v; want %d, and Parametric alone", n, c, 3+hyper.NumTheta(net))
+	}
+	out := testbackend.Eval[float64](t, backend.Go, func(in []*Node) []*Node {
+		s := rng.New(in[0])
+		z, p := inner.Index().Sample(s.Named("z"), 4), trained.Init(s, nil)
+		theta := hyper.CapabilitiesOf(inner).Parametric.Trained(p.Nu[:2], z)
+		own := BroadcastToDims(InsertAxes(p.Nu[2], 1), 2, 4, hyper.NumTheta(net))
+		return []*Node{c.Parametric.Trained(p.Nu, z), Concatenate([]*Node{theta, own}, 2)}
+	}, []uint64{1, 2})
+	testbackend.Near(t, "theta", out[0], out[1], 0)
 }
 
 // firstFeature is a belief that predicts the third of five numbers.

@@ -232,8 +232,8 @@ func regretOn(t *testing.T, c agent.Config, seed uint64, n int) (regret float64,
 // it also compares networks that are trained on, over five seeds. The network has seen 600 labelled images before, but
 // does not know the arms.
 func TestOwnNetwork(t *testing.T) {
-	if backend.Default() == backend.Go && !*allNetworks {
-		t.Skip("on the Go backend this takes 40 s of processor time; -network.all runs it")
+	if (testing.Short() || backend.Default() == backend.Go) && !*allNetworks {
+		t.Skip("this takes 12 s of processor time, and 40 s on the Go backend; -network.all runs it in any case")
 	}
 	seeds, n := 1, 150
 	if *allNetworks {
