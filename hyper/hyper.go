@@ -31,6 +31,15 @@
 // beliefs are one file each: [Epinet], [BayesianLinear], [NetworkGP], [LastLayer], [SharedEnsemble] and
 // [EnsemblePlusPlus]. All are in this package, because a program and its saved agents name a belief as hyper.X.
 //
+// # A network of your own
+//
+// [NewModelFunction] takes any model function of GoMLX with its variables, such as an embedding that a checkpoint
+// holds. [OnFeatures] is a belief on its outputs, with the network frozen or trained. With one output, the function is
+// also a base model and a prior.
+//
+//	f, err := hyper.NewModelFunction(backend, store, embedding, 256)
+//	belief := hyper.OnFeatures{Function: f, Belief: hyper.NewEpinet(f.NumOutputs())}
+//
 // # Axes
 //
 // GoMLX has no vmap. Therefore every function of this package works on a batch of independent runs and of indices:

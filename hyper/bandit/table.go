@@ -24,6 +24,11 @@ import (
 // order. The action that is the row's own value has mean reward 1, all others have 0. Without noise, the cumulative
 // regret is the number of wrong guesses.
 //
+// A network with a logit for each class of the context, trained by the probability of being right, guesses worse here
+// than one output for an action whose context is in a block of its own, so that no belief of this form is part of the
+// library. In 800 periods ensembles of 5 networks with 50 hidden units guessed wrong 306 [284, 329] times with logits
+// and 165 [146, 186] with blocks on digits, and 213 [190, 238] and 140 [125, 157] times on segment (8 runs each).
+//
 // The table is a constant of the compiled program, which all runs share. It has at most 2 million numbers. On XLA for
 // CPUs a table of 0.5 million numbers adds 1 s to compiling, and a table of 2 million 2.6 s; on the Go backend 0.03 s
 // and 0.1 s. With Order Shuffled each run carries an int32 for each row of the table: 4 MB for a million rows.

@@ -13,13 +13,15 @@
 //
 // [Index] draws new indices in each training step, and always the same indices in evaluation. [Dense] and [FNN] are
 // hypermodels of one layer and of a network. [Epinet] is an epinet on given features. [LastLayer] becomes a posterior
-// after training, in closed form. [Ensemble] makes particles of any model function, [Prior] a fixed random function,
-// and [Belief] takes a belief of package hyper that gradients train. [Loss] averages a GoMLX loss over the indices, and
-// adds the perturbations and the regularizer of sections 2.1 and 2.2. [Sampler] returns predictions at many indices.
-// [MarginalNLL], [JointNLL], [Entropies] and [CalibrationError] judge them.
+// after training, in closed form. [Dropout] drops the units that the index names. [Ensemble] makes particles of any
+// model function, [Prior] a fixed random function, and [Belief] takes a belief of package hyper that gradients train.
+// [Loss] averages a GoMLX loss over the indices, and adds the perturbations and the regularizer of sections 2.1 and
+// 2.2. [Sampler] returns predictions at many indices. [MarginalNLL], [JointNLL], [Entropies] and [CalibrationError]
+// judge them.
 //
-// Dense, FNN, Epinet and Belief compute the same functions of (nu, z, x) as the beliefs of package hyper, by the same
-// code. All numbers are float32.
+// Dense, FNN, Epinet, Dropout and Belief compute the same functions of (nu, z, x) as the beliefs of package hyper, by
+// the same code. In the other direction, hyper.OnFeatures makes a belief of a network of GoMLX, for an agent. All
+// numbers are float32.
 //
 // # Reproducible training
 //

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"slices"
+	"strings"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -46,7 +47,17 @@ func Choose(z Indices, outputs *Node) *Node {
 func Prior(scope *model.Scope, scale float64, function func(scope *model.Scope) *Node) *Node {
 	checkScale(scope, scale)
 	scope = scope.In("prior")
+	before := map[string]bool{}
+	for v := range scope.Store().IterVariables() {
+		before[v.Path()] = true
+	}
 	f := function(scope)
+	for v := range scope.Store().IterVariables() {
+		if v.Trainable && !before[v.Path()] && !strings.HasPrefix(v.Path(), scope.Scope()+"/") {
+			exceptions.Panicf("layers.Prior in scope %q: its function makes the variable %s outside of this scope, where it "+
+				"would be trained; use the scope that the function gets", scope.Scope(), v.Path())
+		}
+	}
 	for v := range scope.IterVariables() {
 		v.SetTrainable(false)
 	}

@@ -6,6 +6,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/dataset"
+	gomlx "github.com/gomlx/gomlx/ml/layers"
+	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/layers/fnn"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train"
@@ -109,6 +111,19 @@ func ExampleEnsemble() {
 		return Add(layers.Ensemble(scope, z, net), layers.Prior(scope, 3, prior))
 	})
 	// Output: [5 4 2]
+}
+
+// Two hidden layers whose units an index drops with probability 0.1. An index is one network, also in evaluation.
+func ExampleDropout() {
+	shapeOf(func(scope *model.Scope, x *Node) *Node {
+		z := layers.Index(scope, index.Bernoulli{N: 16 + 8, Keep: 0.9}, 10)
+		h := activation.Relu(gomlx.Dense(scope.In("first"), x, true, 16))
+		h = layers.Dropout(scope.In("drop1"), z, InsertAxes(h, 0))
+		h = activation.Relu(gomlx.Dense(scope.In("second"), h, true, 8))
+		h = layers.Dropout(scope.In("drop2"), z, h)
+		return gomlx.Dense(scope.In("out"), h, true, 2)
+	})
+	// Output: [10 4 2]
 }
 
 // A prior of the inputs beside a last layer on the features of a network.

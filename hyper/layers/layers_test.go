@@ -187,8 +187,42 @@ func TestOtherForms(t *testing.T) {
 	}
 }
 
+// Dropout of a network's hidden layers predicts what hyper.Dropout predicts, for the same parameters and index. Indices
+// differ in training from step to step; in evaluation given ones are used.
+func TestDropoutIsTheBelief(t *testing.T) {
+	net := base.MLP{Layers: []int{5, 6, 4, 1}}
+	b := hyper.Model{Base: net, Hyper: hyper.Dropout{Net: net, Keep: 0.5}}
+	layer := func(theta, h *Node, in, out int) *Node { // theta begins with the layer's parameters
+		w := Reshape(Slice(theta, AxisRange(0, in*out)), out, in)
+		return Add(Einsum("kbi,oi->kbo", h, w), InsertAxes(Slice(theta, AxisRange(in*out, in*out+out)), 0, 0))
+	}
+	out := run(t, backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node {
+		g := x.Graph()
+		z := Index(scope, b.Index(), 8)
+		p := b.Init(stream(scope, g), nil)
+		theta := Squeeze(p.Nu[0], 0)
+		h := MaxScalar(layer(theta, InsertAxes(x, 0), 5, 6), 0)
+		h = MaxScalar(layer(Slice(theta, AxisRange(36)), Dropout(scope.In("first"), z, h), 6, 4), 0)
+		f := layer(Slice(theta, AxisRange(36+28)), Dropout(scope.In("second"), z, h), 4, 1)
+		return []*Node{f, b.Predict(p, z.Set(g), InsertAxes(x, 0)), Dropout(scope.At("first"), z, OnesLike(InsertAxes(
+			Slice(theta, AxisRange(0, 6)), 0, 0))), z.Set(g).Dense()}
+	}, normals(1, 7, 5))
+	near(t, "predictions", out[0], out[1], 1e-5)
+	for k := range 8 { // the scope's own units again: the first 6 of 10 numbers
+		near(t, "the first mask", out[2][k*6:(k+1)*6], out[3][k*10:k*10+6], 0)
+	}
+	if slices.Max(out[0])-slices.Min(out[0]) < 0.1 {
+		t.Error("predictions do not differ")
+	}
+}
+
 // Choose combines particles by the numbers of an index. A Prior changes the outputs, and has no gradient.
 func TestChooseAndPrior(t *testing.T) {
+	run(t, backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node {
+		scope.Store().SetTraining(x.Graph(), true) // the indices then need the trainer's step, a variable elsewhere
+		z := Index(scope, index.Gaussian{N: 2}, 2)
+		return []*Node{Prior(scope, 1, func(scope *model.Scope) *Node { return FNN(scope.In("net"), z, x, 1, 4).Done() })}
+	}, normals(1, 3, 2))
 	out := run(t, backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node {
 		With(Const(x.Graph(), [][]float32{{1, 0}, {2, -1}}))
 		z := Index(scope, index.Gaussian{N: 2}, 2)
@@ -392,6 +426,17 @@ func TestBadUse(t *testing.T) {
 			f := Dense(scope.In("out"), Index(scope, index.Gaussian{N: 3}, 2), x, 1).Done()
 			return Loss(loss.MeanSquaredError, Perturbed(1))([]*Node{SliceAxis(x, 1, AxisElem(0))}, []*Node{f})
 		},
+		"Perturbed has no effect, because the indices of index.Bernoulli have no perturbations": func(
+			scope *model.Scope, x *Node) *Node {
+			f := Dropout(scope.In("d"), Index(scope, index.Bernoulli{N: 5, Keep: 0.5}, 2), InsertAxes(x, 0))
+			return Loss(loss.MeanSquaredError, Perturbed(1))([]*Node{x, x}, []*Node{f})
+		},
+		`layers.Prior in scope "/prior": its function makes the variable /w outside of this scope`: func(
+			scope *model.Scope, x *Node) *Node {
+			return Prior(scope, 1, func(*model.Scope) *Node {
+				return Add(x, scope.VariableWithValue("w", float32(1)).NodeValue(x.Graph()))
+			})
+		},
 		`the prior's scale in scope "/out" must not be negative, got -1`: func(scope *model.Scope, x *Node) *Node {
 			return Dense(scope.In("out"), Index(scope, index.Gaussian{N: 3}, 2), x, 1).Prior(-1).Done()
 		},
@@ -436,6 +481,23 @@ func TestBadUse(t *testing.T) {
 		},
 		"a batch needs two inputs": func(_ *model.Scope, x *Node) *Node {
 			return JointNLL(Reshape(x, 5, 1, 7), Const(x.Graph(), []int32{1}), 3)
+		},
+		`layers.Dropout in scope "/d" needs indices of index.Bernoulli, got index.Gaussian`: func(
+			scope *model.Scope, x *Node) *Node {
+			return Dropout(scope.In("d"), Index(scope, index.Gaussian{N: 5}, 2), InsertAxes(x, 0))
+		},
+		`layers.Dropout in scope "/d" needs units [2 indices or 1, batch..., units], got (Float32)[7, 5]`: func(
+			scope *model.Scope, x *Node) *Node {
+			return Dropout(scope.In("d"), Index(scope, index.Bernoulli{N: 5, Keep: 0.5}, 2), x)
+		},
+		`layers.Dropout in scope "/e": all Dropouts so far have 10 units, but index.Bernoulli has 8 numbers`: func(
+			scope *model.Scope, x *Node) *Node {
+			z := Index(scope, index.Bernoulli{N: 8, Keep: 0.5}, 2)
+			return Dropout(scope.In("e"), z, Dropout(scope.In("d"), z, InsertAxes(x, 0)))
+		},
+		`layers.Dropout in scope "/d" has 7 units, and had 5 before`: func(scope *model.Scope, x *Node) *Node {
+			z := Index(scope, index.Bernoulli{N: 12, Keep: 0.5}, 2)
+			return Dropout(scope.At("d"), z, Transpose(Dropout(scope.In("d"), z, InsertAxes(x, 0)), 1, 2))
 		},
 		"layers.Choose: 7 particles for indices of 3 numbers": func(scope *model.Scope, x *Node) *Node {
 			return Choose(Index(scope, index.OneHot{N: 3}, 2), x)

@@ -59,6 +59,9 @@ func (c lossConfig) loss(labels, predictions []*Node) *Node {
 	switch {
 	case !(c.sigma >= 0 && c.lambda >= 0) || math.IsInf(c.sigma, 0) || math.IsInf(c.lambda, 0):
 		exceptions.Panicf("layers.Loss: sigma and lambda must be finite and not negative, got %g and %g", c.sigma, c.lambda)
+	case c.perturbed && isMask(made.of.Distribution):
+		exceptions.Panicf("layers.Loss: Perturbed has no effect, because the indices of index.Bernoulli have no " +
+			"perturbations")
 	case f.Rank() < 3 || f.Shape().Dim(0) != n:
 		exceptions.Panicf("layers.Loss: the model's output must be [%d indices, batch..., outputs], got %s", n, f.Shape())
 	}
