@@ -55,21 +55,26 @@ func RunBuild(argv []string) int {
 // cell compiles the program that the kernel has written instead of GoNB's. It writes the result to a file for the
 // kernel. GoNB always gets a program to run, so that only the kernel reports errors of compilation.
 func (b builder) cell(p program) error {
-	if err := b.join(p, os.Getenv("GONB_DIR")); err != nil {
+	b.notebook = os.Getenv("GONB_DIR")
+	if err := b.join(p, b.notebook); err != nil {
 		return err
 	}
-	result, text, err := b.compile(p, os.Getenv("GONB_DIR"))
+	b.source = filepath.Join(b.dir(), "main.go")
+	if p.Test {
+		os.Remove(b.source)
+		b.source = filepath.Join(b.dir(), "main_test.go")
+	}
+	result, places, err := p.build(b)
 	if err != nil {
 		return err
 	}
-	result.Notes = p.notes(result)
 	if err := writeJSON(filepath.Join(b.kernel, builtFile), result); err != nil {
 		return err
 	}
 	if !result.Runs {
 		return os.WriteFile(b.out, []byte("#!/bin/sh\nexit 0\n"), 0o700)
 	}
-	return b.wrap(text.places, result.Notes)
+	return b.wrap(places, result.Notes)
 }
 
 // Names of the files by which the kernel and the build of a cell communicate, in the kernel's folder.
@@ -77,6 +82,22 @@ const (
 	programFile = "program.json"
 	builtFile   = "built.json"
 )
+
+// submit writes a program for the next build in the kernel's folder, and removes the result of the build before. If p is
+// nil, GoNB's program is compiled.
+func submit(dir string, p *program) error {
+	file := filepath.Join(dir, programFile)
+	if err := errors.Join(lower(file), lower(filepath.Join(dir, builtFile))); err != nil || p == nil {
+		return err
+	}
+	return writeJSON(file, p)
+}
+
+// result returns the result of building the submitted program. ok is false if there was no build.
+func result(dir string) (b built, ok bool) {
+	text, err := os.ReadFile(filepath.Join(dir, builtFile))
+	return b, err == nil && json.Unmarshal(text, &b) == nil
+}
 
 func readProgram(dir string) (p program, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, programFile))
@@ -94,6 +115,9 @@ type builder struct {
 	kernel  string   // the kernel's folder
 	args    []string // the arguments of the Go command
 	out     string   // where GoNB expects the program
+
+	notebook string // the notebook's folder
+	source   string // the file of the program that the kernel has written
 }
 
 func (b builder) dir() string { return filepath.Dir(b.out) }
@@ -117,22 +141,18 @@ type built struct {
 	Notes      []string       // messages to the user, shown first
 }
 
-// compile compiles the program of a cell.
-func (b builder) compile(p program, dir string) (built, composition, error) {
-	file := filepath.Join(b.dir(), "main.go")
-	if p.Test {
-		os.Remove(file)
-		file = filepath.Join(b.dir(), "main_test.go")
-	}
-	return p.settle(func(c choice) ([]string, map[int]bool, error) { return b.find(p, c, file) },
-		func(text string) ([]byte, error) { return b.attempt(file, text, dir) })
+// compiler compiles the file of a program.
+type compiler interface {
+	// find returns the imports that the file needs, as they are written in a file.
+	find(text string) ([]string, error)
+	// compile returns the error output of the Go command, and an error if the file does not compile.
+	compile(text string) ([]byte, error)
 }
 
-// settle searches for the largest program that compiles: it leaves out declarations of earlier cells that do not
-// compile with the cell. imports returns the imports that a choice lacks, and the imports that it does not need. try
-// compiles a text, and returns the error output of the compiler.
-func (p program) settle(imports func(choice) ([]string, map[int]bool, error), try func(string) ([]byte, error)) (
-	built, composition, error) {
+// build compiles the largest part of a program that compiles: it leaves out declarations of earlier cells that do not
+// compile with the cell. It returns the place of each line of the compiled file. An error of the cell is a complaint of
+// the result; the error that build returns is of another kind.
+func (p program) build(with compiler) (built, []place, error) {
 	c := choice{without: map[int]bool{}, show: p.Body.To > 0}
 	aside := map[int]string{}
 	for i, d := range p.Decls {
@@ -143,17 +163,18 @@ func (p program) settle(imports func(choice) ([]string, map[int]bool, error), tr
 	idle := map[int]bool{} // imports that this program does not need; goimports does not recognise them
 	for {
 		own := choice{without: union(c.without, idle), show: c.show, unused: c.unused}
-		found, more, err := imports(own)
+		needed, err := with.find(p.compose(own).text)
 		if err != nil {
-			return built{}, composition{}, err
+			return built{}, nil, err
 		}
+		found, more := p.imports(own, needed)
 		own.without, own.imports = union(own.without, more), found
-		text := p.compose(own)
-		said, err := try(text.text)
+		file := p.compose(own)
+		said, err := with.compile(file.text)
 		if err == nil {
-			return built{Kept: true, Runs: true, Aside: aside}, text, nil
+			return p.noted(built{Kept: true, Runs: true, Aside: aside}), file.places, nil
 		}
-		r := p.judge(text, string(said))
+		r := p.judge(file, string(said))
 		again := c.show && r.noValue || len(r.idle)+len(r.unused)+len(r.aside) > 0
 		c.show, c.unused = c.show && !r.noValue, append(c.unused, r.idle...)
 		for _, i := range r.unused {
@@ -171,8 +192,14 @@ func (p program) settle(imports func(choice) ([]string, map[int]bool, error), tr
 		if len(r.complaints) == 0 {
 			r.complaints, r.own = []complaint{{Text: strings.TrimSpace(string(said))}}, true
 		}
-		return built{Kept: !r.own, Aside: aside, Complaints: r.complaints}, text, nil
+		return p.noted(built{Kept: !r.own, Aside: aside, Complaints: r.complaints}), file.places, nil
 	}
+}
+
+// noted returns a result with messages to the user about it.
+func (p program) noted(b built) built {
+	b.Notes = p.notes(b)
+	return b
 }
 
 func union(a, b map[int]bool) map[int]bool {
@@ -181,12 +208,12 @@ func union(a, b map[int]bool) map[int]bool {
 	return all
 }
 
-// attempt compiles a file. If it fails for a reason other than a compiler error, the output is the text of that error.
-func (b builder) attempt(file, text, dir string) ([]byte, error) {
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+// compile compiles a file. If it fails for a reason other than a compiler error, the output is the text of that error.
+func (b builder) compile(text string) ([]byte, error) {
+	if err := os.WriteFile(b.source, []byte(text), 0o600); err != nil {
 		return []byte(err.Error()), err
 	}
-	undo, err := b.embed(text, dir)
+	undo, err := b.embed(text, b.notebook)
 	defer undo()
 	if err != nil {
 		return []byte(err.Error()), err

@@ -2,6 +2,7 @@ package layer
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 )
 
@@ -13,20 +14,17 @@ func magic(code string) (word, rest string) {
 	return word, rest
 }
 
-func isOneOf(word string, list []string) bool {
-	for _, w := range list {
-		if w == word {
-			return true
-		}
-	}
-	return false
+// isGoCell reports whether a cell is Go code, with or without special lines.
+func isGoCell(code string) bool {
+	word, _ := magic(code)
+	return !slices.Contains(notGo, word)
 }
 
 // rewrite makes GoNB run the commands of a cell through the wrappers. The number of lines does not change.
 func rewrite(code, program string) string {
 	word, rest := magic(code)
 	switch {
-	case isOneOf(word, scriptMagics):
+	case slices.Contains(scriptMagics, word):
 		if word != "%%script" {
 			if strings.TrimSpace(rest) != "" {
 				return code // GoNB reports the error.
@@ -35,7 +33,7 @@ func rewrite(code, program string) string {
 		}
 		_, body, _ := strings.Cut(code, "\n")
 		return `%%script "` + program + `" ` + ScriptVerb + " " + rest + "\n" + body
-	case isOneOf(word, notGo):
+	case slices.Contains(notGo, word):
 		return code
 	}
 	return rewriteLines(code, program)

@@ -35,22 +35,15 @@ func (k *kernel) completeCommand(ctx context.Context, e *engine, words []string,
 	cmd.Dir, cmd.Env = k.config.Start, append(k.config.Env[:len(k.config.Env):len(k.config.Env)], "TMPDIR="+e.dir)
 	out, _ := cmd.Output()
 	word := words[len(words)-1]
-	matches, types := []string{}, []map[string]any{}
-	start := cursor - len([]rune(word))
+	c := completions{start: cursor - len([]rune(word)), end: cursor}
 	for line := range strings.Lines(string(out)) {
 		name, about, _ := strings.Cut(strings.TrimRight(line, "\n"), "\t")
 		if strings.HasPrefix(name, ":") { // The last line, a directive of Cobra.
 			break
 		}
 		if strings.HasPrefix(name, word) {
-			matches = append(matches, name)
-			types = append(types, map[string]any{"text": name, "type": "keyword", "signature": about, "start": start,
-				"end": cursor})
+			c.add(name, "keyword", about)
 		}
 	}
-	return map[string]any{"status": "ok", "matches": matches, "cursor_start": start, "cursor_end": cursor,
-		"metadata": map[string]any{typesKey: types}}
+	return c.reply()
 }
-
-// typesKey is the key of the details of matches in a reply to a completion.
-const typesKey = "_jupyter_types_experimental"

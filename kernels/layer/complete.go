@@ -18,7 +18,7 @@ type completeness struct {
 
 // complete reports whether a cell can be executed, needs more lines, or is invalid whatever follows.
 func complete(code string) completeness {
-	if word, _ := magic(code); isOneOf(word, notGo) {
+	if !isGoCell(code) {
 		return completeness{Status: "complete"}
 	}
 	text, body, open := goText(code)
@@ -138,8 +138,7 @@ func magicAt(code string, cursor int) (word string, first, ok bool) {
 	if !strings.HasPrefix(word, "%") || strings.ContainsAny(word, " \t") {
 		return "", false, false
 	}
-	kind, _ := magic(code)
-	return word, first, first || !isOneOf(kind, notGo)
+	return word, first, first || isGoCell(code)
 }
 
 // completeMagic returns the content of a complete_reply for a magic's name. Cell magics are possible on the first line
@@ -149,17 +148,11 @@ func completeMagic(word string, first bool, cursor int) map[string]any {
 	if first {
 		names = append(notGo[:len(notGo):len(notGo)], names...)
 	}
-	matches, types := []string{}, []map[string]any{}
-	start := cursor - len([]rune(word))
-	for _, name := range names {
+	c := completions{start: cursor - len([]rune(word)), end: cursor}
+	for _, name := range slices.Sorted(slices.Values(names)) {
 		if strings.HasPrefix(name, word) {
-			matches = append(matches, name)
+			c.add(name, "keyword", "")
 		}
 	}
-	slices.Sort(matches)
-	for _, name := range matches {
-		types = append(types, map[string]any{"text": name, "type": "keyword", "signature": "", "start": start, "end": cursor})
-	}
-	return map[string]any{"status": "ok", "matches": matches, "cursor_start": start, "cursor_end": cursor,
-		"metadata": map[string]any{typesKey: types}}
+	return c.reply()
 }

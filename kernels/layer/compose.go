@@ -131,22 +131,26 @@ func (c composition) at(line int) (place, int) {
 	return c.places[line-1], c.decls[line-1]
 }
 
-// find uses goimports to find the imports of a program: found has the imports that the cells lack, and unused the
-// indices of the cells' imports that the program does not need.
-func (b builder) find(p program, c choice, file string) (found []string, unused map[int]bool, err error) {
-	known := p.compose(c)
-	if err := os.WriteFile(file, []byte(known.text), 0o600); err != nil {
-		return nil, nil, err
+// find uses goimports to find the imports of a program.
+func (b builder) find(text string) ([]string, error) {
+	if err := os.WriteFile(b.source, []byte(text), 0o600); err != nil {
+		return nil, err
 	}
-	if code := runImports(b.kernel, []string{"-w", file}); code != 0 {
-		return nil, nil, fmt.Errorf("goimports ends with status %d", code)
+	if code := runImports(b.kernel, []string{"-w", b.source}); code != 0 {
+		return nil, fmt.Errorf("goimports ends with status %d", code)
 	}
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	parsed, err := parser.ParseFile(token.NewFileSet(), b.source, nil, parser.ImportsOnly)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	return specsOf(parsed), nil
+}
+
+// imports compares the imports of a program with the imports that it needs. found has the needed imports that the cells
+// lack. unused has the indices of the cells' imports that are not needed.
+func (p program) imports(c choice, needed []string) (found []string, unused map[int]bool) {
 	left := map[string]bool{}
-	for _, spec := range specsOf(parsed) {
+	for _, spec := range needed {
 		left[spec] = true
 	}
 	unused = map[int]bool{}
@@ -166,7 +170,7 @@ func (b builder) find(p program, c choice, file string) (found []string, unused 
 		}
 	}
 	slices.Sort(found)
-	return found, unused, nil
+	return found, unused
 }
 
 // embedded matches go:embed directives.

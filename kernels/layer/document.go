@@ -232,7 +232,7 @@ func (d document) place(code string, cursor int) (line, unit int) {
 
 // isGo reports whether a cursor is in Go code: not on a special line, and not in a cell of another language.
 func isGo(code string, cursor int) bool {
-	if word, _ := magic(code); isOneOf(word, notGo) {
+	if !isGoCell(code) {
 		return false
 	}
 	text, _, _ := goText(code)

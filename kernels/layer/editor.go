@@ -360,7 +360,7 @@ func pieces(text string) (out []piece) {
 	}
 	imports := importsOf(cells)
 	for i, cell := range cells {
-		if word, _ := magic(cell); isOneOf(word, notGo) {
+		if !isGoCell(cell) {
 			continue
 		}
 		out = append(out, piece{lines[i], fileOf(cell, imports)})

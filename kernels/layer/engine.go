@@ -28,7 +28,7 @@ type engine struct {
 	fate                         error         // the error of the process, set when it has ended
 	ready                        chan struct{} // closed when outputs arrive
 	readyOnce                    sync.Once
-	gopls                        *gopls
+	gopls                        *assistant
 
 	mu    sync.Mutex
 	asked time.Time // time of its latest question to the user
@@ -149,6 +149,15 @@ func (e *engine) answer(m message) {
 		e.stdin.send(m)
 	case <-e.ctx.Done():
 	}
+}
+
+// programDir returns the folder of GoNB's program, or "" if there is none yet.
+func (e *engine) programDir() string {
+	found, _ := filepath.Glob(filepath.Join(e.dir, "gonb_*", "go.mod"))
+	if len(found) == 0 {
+		return ""
+	}
+	return filepath.Dir(found[0])
 }
 
 // heard notes that outputs arrive.

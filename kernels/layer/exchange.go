@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"sync"
 )
@@ -72,7 +73,10 @@ func (k *kernel) startEngine(ctx context.Context) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.gopls = newGopls(k.config, e)
+	e.gopls = newAssistant(func(dir string) (io.ReadWriteCloser, error) {
+		env := k.config.Env
+		return StartGopls(goplsOf(k.config), dir, append(env[:len(env):len(env)], "TMPDIR="+e.dir), nil)
+	}, e.programDir)
 	k.mu.Lock()
 	k.engine = e
 	k.mu.Unlock()

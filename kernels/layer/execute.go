@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -171,7 +169,7 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 	x.silent, x.mute = in.Silent, !in.Stdin
 	var p *program
 	var all []decl
-	if word, _ := magic(in.Code); !isOneOf(word, notGo) {
+	if isGoCell(in.Code) {
 		var f *fault
 		if in.Code, p, all, f = k.prepare(m, x, in.Code); f != nil {
 			return f
@@ -179,7 +177,7 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 	} else {
 		in.Code = rewrite(in.Code, k.config.Program)
 	}
-	if err := k.leave(p); err != nil {
+	if err := submit(k.config.Dir, p); err != nil {
 		return newFault("KernelError", err.Error())
 	}
 	_, err = k.converse(e, x, m.with(in))
@@ -247,26 +245,16 @@ func (k *kernel) prepare(m message, x *exchange, code string) (string, *program,
 	return form + "\n" + c.main + "\n_ = 0", &p, all, nil // GoNB runs nothing if it finds no Go.
 }
 
-// leave writes a program for [RunBuild].
-func (k *kernel) leave(p *program) error {
-	file := filepath.Join(k.config.Dir, programFile)
-	if err := errors.Join(lower(file), lower(filepath.Join(k.config.Dir, builtFile))); err != nil || p == nil {
-		return err
-	}
-	return writeJSON(file, p)
-}
-
 // learn reads the result of building a program, and returns the errors of the cell, or nil.
 func (k *kernel) learn(x *exchange, p *program, all []decl) *fault {
 	if p == nil {
 		return nil
 	}
-	var b built
-	text, err := os.ReadFile(filepath.Join(k.config.Dir, builtFile))
-	if err != nil || json.Unmarshal(text, &b) != nil {
-		return nil // There was no build, and GoNB reports the reason.
+	b, ok := result(k.config.Dir)
+	if !ok {
+		return nil // GoNB reports the reason.
 	}
-	first := len(k.memory.decls) == 0
+	first := k.memory.empty()
 	for i, c := range b.Complaints {
 		if name, ok := strings.CutPrefix(c.Text, "undefined: "); ok {
 			if hint := k.memory.hint(name, first); hint != "" {

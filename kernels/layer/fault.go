@@ -33,9 +33,9 @@ type place struct{ cell, line int }
 
 func (p place) String() string { return fmt.Sprintf("cell [%d], line %d", p.cell, p.line) }
 
-// show returns a place in a traceback, with its source line below. VS Code turns the first line into a link if the line
+// showPlace returns a place in a traceback, with its source line below. VS Code turns the first line into a link if the line
 // has exactly IPython's form.
-func (p place) show(source sources) string {
+func showPlace(p place, source sources) string {
 	out := fmt.Sprintf("Cell In[%d], line %d", p.cell, p.line)
 	if text, ok := source(p.cell, p.line); ok {
 		out += "\n    " + strings.TrimSpace(text)
@@ -60,7 +60,7 @@ func panicFault(text string, source sources) *fault {
 	var trace []string
 	if stack != "" {
 		if m := translated.FindStringSubmatch(stack); m != nil {
-			trace = append(trace, newPlace(m[1], m[2]).show(source))
+			trace = append(trace, showPlace(newPlace(m[1], m[2]), source))
 		}
 		trace = append(trace, "", "goroutine "+ownFrames(stack))
 	}
@@ -89,7 +89,7 @@ func overflowFault(text string, source sources) *fault {
 	bytes, _ := strconv.Atoi(limit)
 	var trace []string
 	if m := translated.FindStringSubmatch(text); m != nil {
-		trace = append(trace, newPlace(m[1], m[2]).show(source))
+		trace = append(trace, showPlace(newPlace(m[1], m[2]), source))
 	}
 	return newFault("fatal error", fmt.Sprintf("stack overflow: recursive calls have filled a stack of %d MiB",
 		bytes>>20), trace...)
@@ -111,7 +111,7 @@ func compileFault(wrong []complaint, source sources) *fault {
 		at := ""
 		if c.Line > 0 {
 			p := place{c.Cell, c.Line}
-			title, at = fmt.Sprintf("%v: %s", p, title), p.show(source)
+			title, at = fmt.Sprintf("%v: %s", p, title), showPlace(p, source)
 		}
 		if i == 0 {
 			first = title

@@ -13,27 +13,31 @@ import (
 	"unicode"
 )
 
-// gopls is the language server of a kernel. GoNB would start its own server with the kernel, which needs hundreds of MB
-// even if it is never used, and GoNB's client keeps only the names of completions.
-type gopls struct {
-	*server
-	engine  *engine
+// assistant completes and documents the code of a kernel's cells, by a gopls of its own. GoNB would start its own gopls
+// with the kernel, which needs hundreds of MB even if it is never used, and GoNB's client keeps only the names of
+// completions.
+type assistant struct {
+	server  *server
+	dir     func() string
 	mu      sync.Mutex // serializes questions
 	program string     // GoNB's latest program that could be parsed
 }
 
-func newGopls(c Config, e *engine) *gopls {
-	g := &gopls{engine: e}
-	g.server = newServer(func() (io.ReadWriteCloser, error) {
-		return StartGopls(goplsOf(c), g.dir(), append(c.Env[:len(c.Env):len(c.Env)], "TMPDIR="+e.dir), nil)
-	}, g.begin)
-	return g
+// newAssistant returns an assistant. start starts gopls in a folder. dir returns the folder of GoNB's program, or "" if
+// there is none yet.
+func newAssistant(start func(dir string) (io.ReadWriteCloser, error), dir func() string) *assistant {
+	a := &assistant{dir: dir}
+	a.server = newServer(func() (io.ReadWriteCloser, error) { return start(dir()) }, a.begin)
+	return a
 }
+
+// stop ends gopls. The next question starts it again.
+func (a *assistant) stop() { a.server.stop() }
 
 // begin returns the parameters of gopls's initialization. Diagnostics are off: for the project's packages they would
 // need hundreds of MB, and no one reads them.
-func (g *gopls) begin() map[string]any {
-	folder := map[string]string{"uri": fileURI(g.dir()), "name": "notebook"}
+func (a *assistant) begin() map[string]any {
+	folder := map[string]string{"uri": fileURI(a.dir()), "name": "notebook"}
 	return map[string]any{
 		"rootUri": folder["uri"], "workspaceFolders": []any{folder},
 		"capabilities": map[string]any{
@@ -47,40 +51,31 @@ func (g *gopls) begin() map[string]any {
 	}
 }
 
-// dir returns the folder of GoNB's program, or "" if there is none yet.
-func (g *gopls) dir() string {
-	found, _ := filepath.Glob(filepath.Join(g.engine.dir, "gonb_*", "go.mod"))
-	if len(found) == 0 {
-		return ""
-	}
-	return filepath.Dir(found[0])
-}
-
 // helpLimit is the maximum time for an answer.
 const helpLimit = 20 * time.Second
 
 // asks sends a cell to gopls, and then a question about a position in it.
-func (g *gopls) asks(ctx context.Context, method, code string, cursor int, answer any) error {
+func (a *assistant) asks(ctx context.Context, method, code string, cursor int, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, helpLimit)
 	defer cancel()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	dir := g.dir()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	dir := a.dir()
 	if dir == "" {
 		return errors.New("GoNB has no folder for its program")
 	}
 	// While a cell is being prepared, and after a cell with errors, the previous program has the declarations.
 	if text, err := os.ReadFile(filepath.Join(dir, "main.go")); err == nil && whole(string(text)) {
-		g.program = string(text)
+		a.program = string(text)
 	}
-	d := documentOf(code, g.program)
+	d := documentOf(code, a.program)
 	cell := fileURI(filepath.Join(dir, cellFile))
-	err := errors.Join(g.show(ctx, fileURI(filepath.Join(dir, "main.go")), d.earlier), g.show(ctx, cell, d.cell))
+	err := errors.Join(a.server.show(ctx, fileURI(filepath.Join(dir, "main.go")), d.earlier), a.server.show(ctx, cell, d.cell))
 	if err != nil {
 		return err
 	}
 	line, unit := d.place(code, cursor)
-	return g.call(ctx, method, map[string]any{
+	return a.server.call(ctx, method, map[string]any{
 		"textDocument": map[string]string{"uri": cell},
 		"position":     map[string]int{"line": line, "character": unit},
 	}, answer)
@@ -105,39 +100,36 @@ var kindNames = map[int]string{2: "method", 3: "function", 4: "constructor", 5: 
 	22: "struct", 25: "type"}
 
 // complete returns the content of a complete_reply.
-func (g *gopls) complete(ctx context.Context, code string, cursor int) (map[string]any, error) {
+func (a *assistant) complete(ctx context.Context, code string, cursor int) (map[string]any, error) {
 	var found struct{ Items []suggestion }
-	if err := g.asks(ctx, "textDocument/completion", code, cursor, &found); err != nil {
+	if err := a.asks(ctx, "textDocument/completion", code, cursor, &found); err != nil {
 		return nil, err
 	}
-	matches, types, start := []string{}, []map[string]any{}, cursor
+	c := completions{start: cursor, end: cursor}
 	for i, s := range found.Items {
 		// Each character of a Go name is one UTF-16 unit.
 		from := cursor - (s.Edit.Range.End.Character - s.Edit.Range.Start.Character)
 		if i == 0 {
-			start = from
+			c.start = from
 		}
-		if s.Edit.New == "" || from != start || s.Edit.Range.Start.Line != s.Edit.Range.End.Line {
+		if s.Edit.New == "" || from != c.start || s.Edit.Range.Start.Line != s.Edit.Range.End.Line {
 			continue // The protocol has a single start for all matches.
 		}
-		matches = append(matches, s.Edit.New)
-		types = append(types, map[string]any{"text": s.Edit.New, "type": kindNames[s.Kind], "signature": s.Detail,
-			"start": from, "end": cursor})
+		c.add(s.Edit.New, kindNames[s.Kind], s.Detail)
 	}
-	return map[string]any{"status": "ok", "matches": matches, "cursor_start": start, "cursor_end": cursor,
-		"metadata": map[string]any{typesKey: types}}, nil
+	return c.reply(), nil
 }
 
 // inspect returns the content of an inspect_reply. If the cursor is between the brackets of a call, and not at a name,
 // the reply is about the function that is called.
-func (g *gopls) inspect(ctx context.Context, code string, cursor int) (map[string]any, error) {
+func (a *assistant) inspect(ctx context.Context, code string, cursor int) (map[string]any, error) {
 	at, text := cursor, ""
 	if !atName(code, cursor) {
 		at = callBefore(code, cursor)
 	}
 	if at >= 0 {
 		var hover *struct{ Contents struct{ Value string } }
-		if err := g.asks(ctx, "textDocument/hover", code, at, &hover); err != nil {
+		if err := a.asks(ctx, "textDocument/hover", code, at, &hover); err != nil {
 			return nil, err
 		}
 		if hover != nil {
@@ -210,4 +202,26 @@ func textOf(markdown string) string {
 		ruled = false
 	}
 	return strings.TrimSpace(strings.Join(out, "\n"))
+}
+
+// completions builds the content of a complete_reply: texts that replace the characters of a cell from start to end.
+type completions struct {
+	start, end int
+	matches    []string
+	types      []map[string]any
+}
+
+// add adds a text of some kind, such as "function", with a description.
+func (c *completions) add(text, kind, about string) {
+	c.matches = append(c.matches, text)
+	c.types = append(c.types, map[string]any{"text": text, "type": kind, "signature": about, "start": c.start, "end": c.end})
+}
+
+func (c *completions) reply() map[string]any {
+	matches, types := c.matches, c.types
+	if matches == nil { // null in JSON
+		matches, types = []string{}, []map[string]any{}
+	}
+	return map[string]any{"status": "ok", "matches": matches, "cursor_start": c.start, "cursor_end": c.end,
+		"metadata": map[string]any{"_jupyter_types_experimental": types}}
 }

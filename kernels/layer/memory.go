@@ -196,6 +196,9 @@ func (m *memory) keep(p program, all []decl, b built) {
 	}
 }
 
+// empty reports whether no cell has declared anything.
+func (m *memory) empty() bool { return len(m.decls) == 0 }
+
 func (m *memory) names() map[string]bool {
 	all := map[string]bool{}
 	for _, d := range m.decls {
@@ -250,7 +253,7 @@ func (m *memory) drop(which func(decl) bool, why func(decl) string) {
 
 // list returns the text that %ls shows.
 func (m *memory) list() string {
-	if len(m.decls) == 0 {
+	if m.empty() {
 		return "No cell has declared anything.\n"
 	}
 	var out strings.Builder

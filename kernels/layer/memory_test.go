@@ -103,6 +103,22 @@ func check(text string) ([]byte, error) {
 	return nil, nil
 }
 
+// checker is a compiler that only checks types. The cells have all their imports.
+type checker struct{ text string }
+
+func (*checker) find(text string) ([]string, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ImportsOnly)
+	if err != nil {
+		return nil, nil // The compiler reports the error.
+	}
+	return specsOf(file), nil
+}
+
+func (c *checker) compile(text string) ([]byte, error) {
+	c.text = text
+	return check(text)
+}
+
 // run runs a cell, and returns the same result as the kernel.
 func (n *notebook) run(owner, code string) (built, composition) {
 	n.t.Helper()
@@ -112,12 +128,13 @@ func (n *notebook) run(owner, code string) (built, composition) {
 		n.t.Fatalf("%q: got error %v, want none", code, wrong)
 	}
 	p, all := n.memory.with(c, n.number, owner)
-	b, text, err := p.settle(func(choice) ([]string, map[int]bool, error) { return nil, nil, nil }, check)
+	with := new(checker)
+	b, places, err := p.build(with)
 	must.M(err)
 	if b.Kept {
 		n.memory.keep(p, all, b)
 	}
-	return b, text
+	return b, composition{text: with.text, places: places}
 }
 
 // aside returns the names of the declarations that are set aside.

@@ -137,7 +137,7 @@ func (c *cell) split(lines []string) (head, rest string, wrong *complaint) {
 		}
 		if strings.HasPrefix(line, "%%") {
 			word, _, _ := strings.Cut(line, " ")
-			if isOneOf(word, notGo) {
+			if slices.Contains(notGo, word) {
 				return "", "", &complaint{Line: at, Text: word + " must be the first line of a cell"}
 			}
 			return "", "", &complaint{Line: at, Text: "unknown line " + word + ": %help lists what there is"}

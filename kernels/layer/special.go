@@ -37,7 +37,7 @@ func (k *kernel) own(x *exchange, c *cell) *fault {
 			continue
 		case "test":
 			if len(words) == 1 {
-				c.commands[i] = "%test " + strings.Join(c.tests(), " ")
+				c.commands[i] = "%test " + strings.Join(c.testArguments(), " ")
 			}
 			continue
 		case "with_password":
@@ -56,8 +56,8 @@ func (k *kernel) own(x *exchange, c *cell) *fault {
 	return nil
 }
 
-// tests returns the arguments of a test program that run the tests and benchmarks of a cell.
-func (c cell) tests() []string {
+// testArguments returns the arguments of a test program that run the tests and benchmarks of a cell.
+func (c cell) testArguments() []string {
 	args := []string{"-test.v"}
 	var names []string
 	bench := false
