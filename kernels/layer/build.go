@@ -5,14 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
+)
+
+// The verbs of this package: see [RunBuild] and [RunImports].
+const (
+	BuildVerb  = "build"
+	ImportVerb = "imports"
 )
 
 // RunBuild replaces the Go command when GoNB compiles the program of a cell, by `go build -o FILE` or `go test -c -o
@@ -40,7 +42,7 @@ func RunBuild(argv []string) int {
 	said, err := b.run()
 	os.Stderr.Write(said)
 	if err == nil {
-		err = b.wrap(nil, nil)
+		err = install(b.out, b.program, about{})
 	}
 	var exit *exec.ExitError
 	switch {
@@ -74,7 +76,7 @@ func (b builder) cell(p program) error {
 	if !result.Runs {
 		return os.WriteFile(b.out, []byte("#!/bin/sh\nexit 0\n"), 0o700)
 	}
-	return b.wrap(places, result.Notes)
+	return install(b.out, b.program, about{places, result.Notes})
 }
 
 // Names of the files by which the kernel and the build of a cell communicate, in the kernel's folder.
@@ -132,82 +134,6 @@ func (b builder) run() ([]byte, error) {
 	return said.Bytes(), err
 }
 
-// built is the result of building a program.
-type built struct {
-	Kept       bool           // the declarations are correct and are remembered
-	Runs       bool           // there is a program to run
-	Aside      map[int]string // why declarations do not compile with the cell, by index in program.Decls
-	Complaints []complaint    // about the cell
-	Notes      []string       // messages to the user, shown first
-}
-
-// compiler compiles the file of a program.
-type compiler interface {
-	// find returns the imports that the file needs, as they are written in a file.
-	find(text string) ([]string, error)
-	// compile returns the error output of the Go command, and an error if the file does not compile.
-	compile(text string) ([]byte, error)
-}
-
-// build compiles the largest part of a program that compiles: it leaves out declarations of earlier cells that do not
-// compile with the cell. It returns the place of each line of the compiled file. An error of the cell is a complaint of
-// the result; the error that build returns is of another kind.
-func (p program) build(with compiler) (built, []place, error) {
-	c := choice{without: map[int]bool{}, show: p.Body.To > 0}
-	aside := map[int]string{}
-	for i, d := range p.Decls {
-		if d.Aside != "" && !d.Back {
-			c.without[i], aside[i] = true, d.Aside
-		}
-	}
-	idle := map[int]bool{} // imports that this program does not need; goimports does not recognise them
-	for {
-		own := choice{without: union(c.without, idle), show: c.show, unused: c.unused}
-		needed, err := with.find(p.compose(own).text)
-		if err != nil {
-			return built{}, nil, err
-		}
-		found, more := p.imports(own, needed)
-		own.without, own.imports = union(own.without, more), found
-		file := p.compose(own)
-		said, err := with.compile(file.text)
-		if err == nil {
-			return p.noted(built{Kept: true, Runs: true, Aside: aside}), file.places, nil
-		}
-		r := p.judge(file, string(said))
-		again := c.show && r.noValue || len(r.idle)+len(r.unused)+len(r.aside) > 0
-		c.show, c.unused = c.show && !r.noValue, append(c.unused, r.idle...)
-		for _, i := range r.unused {
-			idle[i] = true
-		}
-		for i, why := range r.aside {
-			c.without[i], aside[i] = true, why
-			if was := p.Decls[i].Aside; was != "" {
-				aside[i] = was
-			}
-		}
-		if again {
-			continue
-		}
-		if len(r.complaints) == 0 {
-			r.complaints, r.own = []complaint{{Text: strings.TrimSpace(string(said))}}, true
-		}
-		return p.noted(built{Kept: !r.own, Aside: aside, Complaints: r.complaints}), file.places, nil
-	}
-}
-
-// noted returns a result with messages to the user about it.
-func (p program) noted(b built) built {
-	b.Notes = p.notes(b)
-	return b
-}
-
-func union(a, b map[int]bool) map[int]bool {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
-}
-
 // compile compiles a file. If it fails for a reason other than a compiler error, the output is the text of that error.
 func (b builder) compile(text string) ([]byte, error) {
 	if err := os.WriteFile(b.source, []byte(text), 0o600); err != nil {
@@ -223,84 +149,4 @@ func (b builder) compile(text string) ([]byte, error) {
 		said = []byte(err.Error())
 	}
 	return said, err
-}
-
-// ruling is the interpretation of a compiler's error output.
-type ruling struct {
-	complaints []complaint    // about the cell
-	own        bool           // a complaint is about a declaration of the cell itself, or about an unknown place
-	aside      map[int]string // why declarations of earlier cells do not compile, by index
-	unused     []int          // imports that are not needed
-	noValue    bool           // the last expression has no value to show
-	idle       []string       // variables of a bare body that are not used
-}
-
-// tooMany is the last line of the compiler's output if there are more errors.
-const tooMany = "too many errors"
-
-// Patterns of the compiler's error output: a line about a position, and kinds of errors.
-var (
-	aboutLine = regexp.MustCompile(`^(?:\S*/)?main(?:_test)?\.go:(\d+)(?::\d+)?: (.*)$`)
-	notUsed   = regexp.MustCompile(`imported (?:as \S+ )?and not used`)
-	idleName  = regexp.MustCompile(`^declared and not used: (\w+)$`)
-	notAValue = regexp.MustCompile(`\(no value\) used as value|is not an expression|used as value|multiple-value`)
-)
-
-// judge interprets the compiler's error output.
-func (p program) judge(c composition, said string) (r ruling) {
-	r.aside = map[int]string{}
-	var last *complaint
-	for line := range strings.Lines(said) {
-		line = strings.TrimRight(line, "\r\n")
-		m := aboutLine.FindStringSubmatch(line)
-		if m == nil {
-			if last != nil && strings.HasPrefix(line, "\t") {
-				last.Text += "\n" + line
-			} else if line != "" && !strings.HasPrefix(line, "# ") && line != tooMany {
-				r.complaints, r.own = append(r.complaints, complaint{Text: line}), true
-			}
-			continue
-		}
-		last = nil
-		number, _ := strconv.Atoi(m[1])
-		at, i := c.at(number)
-		switch text := m[2]; {
-		case text == tooMany:
-		case i >= 0 && p.Decls[i].Spec != "" && notUsed.MatchString(text):
-			r.unused = append(r.unused, i)
-		case i >= 0 && i < p.Own:
-			if r.aside[i] == "" {
-				r.aside[i] = text
-			}
-		default:
-			if m := idleName.FindStringSubmatch(text); m != nil && i < 0 && p.Body.Bare && slices.Contains(p.Body.Short, m[1]) {
-				r.idle = append(r.idle, m[1])
-				continue
-			}
-			r.noValue = r.noValue || i < 0 && notAValue.MatchString(text)
-			r.complaints = append(r.complaints, complaint{at.cell, at.line, text})
-			last, r.own = &r.complaints[len(r.complaints)-1], r.own || i >= 0 || at.cell == 0
-		}
-	}
-	return r
-}
-
-// wrap moves the program behind a wrapper. Files next to the program tell the wrapper, for each line of the program,
-// the cell and the line that it comes from, and which notes to show first.
-func (b builder) wrap(places []place, notes []string) error {
-	lines := make([][2]int, len(places))
-	for i, p := range places {
-		lines[i] = [2]int{p.cell, p.line}
-	}
-	if err := errors.Join(os.Rename(b.out, b.out+".cell"), writeJSON(b.out+".cell.run", running{lines, notes})); err != nil {
-		return err
-	}
-	script := fmt.Sprintf("#!/bin/sh\nexec %s %s %s \"$@\"\n", quote(b.program), CellVerb, quote(b.out+".cell"))
-	return os.WriteFile(b.out, []byte(script), 0o700)
-}
-
-// running is what the wrapper of a cell's program reads about the program.
-type running struct {
-	Lines [][2]int // the cell, and the line of the cell, for each line of the file
-	Notes []string
 }

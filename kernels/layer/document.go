@@ -1,7 +1,6 @@
 package layer
 
 import (
-	"go/ast"
 	"go/parser"
 	"go/scanner"
 	"go/token"
@@ -104,32 +103,6 @@ func declared(text string) map[string]bool {
 	return names
 }
 
-func namesOf(d ast.Decl) (names []string) {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		if d.Recv == nil || len(d.Recv.List) == 0 {
-			return []string{d.Name.Name}
-		}
-		of := d.Recv.List[0].Type
-		if star, ok := of.(*ast.StarExpr); ok {
-			of = star.X
-		}
-		return []string{callee(of) + "." + d.Name.Name}
-	case *ast.GenDecl:
-		for _, s := range d.Specs {
-			switch s := s.(type) {
-			case *ast.TypeSpec:
-				names = append(names, s.Name.Name)
-			case *ast.ValueSpec:
-				for _, n := range s.Names {
-					names = append(names, n.Name)
-				}
-			}
-		}
-	}
-	return names
-}
-
 // whole reports whether a program can be parsed.
 func whole(program string) bool {
 	_, err := parser.ParseFile(token.NewFileSet(), "", program, parser.SkipObjectResolution)
@@ -156,22 +129,6 @@ func declarations(program string, anew map[string]bool) (imports []string, text 
 		}
 	}
 	return specsOf(file), string(out)
-}
-
-// specsOf returns a file's imports.
-func specsOf(file *ast.File) (specs []string) {
-	for _, s := range file.Imports {
-		specs = append(specs, specOf(s))
-	}
-	return specs
-}
-
-// specOf returns an import as it is written in a file: its path, after its name if it has one.
-func specOf(s *ast.ImportSpec) string {
-	if s.Name != nil {
-		return s.Name.Name + " " + s.Path.Value
-	}
-	return s.Path.Value
 }
 
 // usual lists packages outside this project that cells can use without an import.

@@ -196,3 +196,6 @@ func (e *engine) kill() {
 	}
 	os.RemoveAll(e.dir)
 }
+
+// goplsOf returns the path of gopls, which is in the folder of GoNB.
+func goplsOf(c Config) string { return filepath.Join(filepath.Dir(c.Engine[0]), "gopls") }

@@ -28,11 +28,6 @@ func newFault(name, value string, trace ...string) *fault {
 // sources returns a line of an executed cell, by the number of the cell.
 type sources func(cell, line int) (string, bool)
 
-// place is a line of a cell.
-type place struct{ cell, line int }
-
-func (p place) String() string { return fmt.Sprintf("cell [%d], line %d", p.cell, p.line) }
-
 // showPlace returns a place in a traceback, with its source line below. VS Code turns the first line into a link if the line
 // has exactly IPython's form.
 func showPlace(p place, source sources) string {
@@ -147,4 +142,28 @@ func statusFault(r report, interrupted bool) *fault {
 		return newFault("ExitError", value)
 	}
 	return newFault("CommandError", value)
+}
+
+// verdict returns the reason of the cell's failure, or nil.
+func (x *exchange) verdict(source sources) *fault {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch failed := x.stderr.failed; {
+	case failed != nil && x.stderr.panics.Len() > 0:
+		return panicFault(x.stderr.panics.String(), source)
+	case failed != nil:
+		return statusFault(*failed, x.interrupted)
+	case x.failure != nil:
+		return engineFault(*x.failure)
+	}
+	return nil
+}
+
+func engineDied(err error) *fault {
+	return newFault("KernelError", fmt.Sprintf("GoNB has ended and will be started again; %s: %v", lost, err))
+}
+
+// failed returns the content of a reply about a failure.
+func failed(f *fault) map[string]any {
+	return map[string]any{"status": "error", "ename": f.Name, "evalue": f.Value, "traceback": f.Trace}
 }

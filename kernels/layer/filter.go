@@ -15,7 +15,7 @@ type filter struct {
 	mu   sync.Mutex
 	to   io.Writer
 	dir  string          // folder of the program's file
-	at   [][2]int        // the cell and its line for each line of the file; nil if they are not known
+	at   []place         // where each line of the file comes from; nil if that is not known
 	line []byte          // incomplete line, not yet written
 	held strings.Builder // text from the first line of a possible panic
 	wait *time.Timer     // writes the waiting text when the time is over
@@ -34,7 +34,7 @@ const (
 // deepStack is the beginning of the runtime's message about a stack overflow.
 const deepStack = "runtime: goroutine stack exceeds "
 
-func newFilter(to io.Writer, dir string, at [][2]int) *filter {
+func newFilter(to io.Writer, dir string, at []place) *filter {
 	f := &filter{to: to, dir: dir, at: at}
 	f.wait = time.AfterFunc(time.Hour, f.late)
 	return f
@@ -77,16 +77,16 @@ func (f *filter) within(delay time.Duration, anew bool) {
 	}
 }
 
-// place replaces positions in the program's file by cells and lines. Other positions get a mark, because GoNB must not
+// translate replaces positions in the program's file by cells and lines. Other positions get a mark, because GoNB must not
 // recognise any position.
-func (f *filter) place(line string) string {
+func (f *filter) translate(line string) string {
 	return position.ReplaceAllStringFunc(line, func(found string) string {
 		p := position.FindStringSubmatch(found)
 		folder, before, name, rest := p[1], p[2], p[3], p[4]
 		number, _ := strconv.Atoi(strings.TrimPrefix(rest, ".go:"))
 		own := before == "" && (folder == "" || folder == "./" || folder == f.dir+"/")
-		if own && number >= 1 && number <= len(f.at) && f.at[number-1][1] > 0 {
-			return place{f.at[number-1][0], f.at[number-1][1]}.String()
+		if own && number >= 1 && number <= len(f.at) && f.at[number-1].line > 0 {
+			return f.at[number-1].String()
 		}
 		if own {
 			folder = ""
@@ -102,7 +102,7 @@ func (f *filter) put(line string) {
 		f.held.WriteString(line)
 		return
 	}
-	io.WriteString(f.to, f.place(line))
+	io.WriteString(f.to, f.translate(line))
 }
 
 // late writes the waiting text. A mark follows an incomplete line: GoNB reads whole lines, and must not find a position
@@ -113,7 +113,7 @@ func (f *filter) late() {
 	f.due = 0
 	f.release()
 	if len(f.line) > 0 {
-		io.WriteString(f.to, f.place(string(f.line))+nothing)
+		io.WriteString(f.to, f.translate(string(f.line))+nothing)
 		f.line = nil
 	}
 }
@@ -124,7 +124,7 @@ func (f *filter) release() {
 	f.held.Reset()
 	f.ends = false
 	for line := range strings.Lines(held) {
-		io.WriteString(f.to, f.place(line))
+		io.WriteString(f.to, f.translate(line))
 	}
 }
 
@@ -144,7 +144,10 @@ func (f *filter) finish(failed bool) string {
 	}
 	var text strings.Builder
 	for line := range strings.Lines(f.held.String()) {
-		text.WriteString(f.place(line))
+		text.WriteString(f.translate(line))
 	}
 	return text.String()
 }
+
+// position matches all text that GoNB may take for a position in the program of a cell.
+var position = regexp.MustCompile(`((?:[^\s:]*/)?)([^\s:/]*?)(main(?:_test)?)(\.go:\d+)`)

@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"sync"
 	"time"
 	"unicode"
@@ -94,11 +92,6 @@ type suggestion struct {
 	} `json:"textEdit"`
 }
 
-// kindNames names the kinds of suggestions for which JupyterLab has icons.
-var kindNames = map[int]string{2: "method", 3: "function", 4: "constructor", 5: "field", 6: "variable", 7: "class",
-	8: "interface", 9: "module", 10: "property", 13: "enum", 14: "keyword", 15: "snippet", 20: "enum", 21: "constant",
-	22: "struct", 25: "type"}
-
 // complete returns the content of a complete_reply.
 func (a *assistant) complete(ctx context.Context, code string, cursor int) (map[string]any, error) {
 	var found struct{ Items []suggestion }
@@ -172,56 +165,4 @@ func callBefore(code string, cursor int) int {
 		}
 	}
 	return -1
-}
-
-var (
-	more   = regexp.MustCompile(`^\[[^\]]* on pkg\.go\.dev\]\(.*\)$`)
-	links  = regexp.MustCompile(`\[((?:\\.|[^\]\\])*)\]\([^)]*\)`)
-	marked = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])|`")
-)
-
-// textOf converts gopls's Markdown to plain text. Code, between fences or after a tab, does not change.
-func textOf(markdown string) string {
-	var out []string
-	fenced, ruled := false, false
-	for line := range strings.SplitSeq(markdown, "\n") {
-		switch {
-		case strings.HasPrefix(line, "```"):
-			fenced = !fenced
-		case fenced, strings.HasPrefix(line, "\t"):
-			out = append(out, line)
-		case line == "---":
-			ruled = true
-			continue
-		case more.MatchString(line), ruled && line == "":
-			continue
-		default:
-			// Escaped characters are part of the author's text.
-			out = append(out, marked.ReplaceAllString(links.ReplaceAllString(line, "$1"), "$1"))
-		}
-		ruled = false
-	}
-	return strings.TrimSpace(strings.Join(out, "\n"))
-}
-
-// completions builds the content of a complete_reply: texts that replace the characters of a cell from start to end.
-type completions struct {
-	start, end int
-	matches    []string
-	types      []map[string]any
-}
-
-// add adds a text of some kind, such as "function", with a description.
-func (c *completions) add(text, kind, about string) {
-	c.matches = append(c.matches, text)
-	c.types = append(c.types, map[string]any{"text": text, "type": kind, "signature": about, "start": c.start, "end": c.end})
-}
-
-func (c *completions) reply() map[string]any {
-	matches, types := c.matches, c.types
-	if matches == nil { // null in JSON
-		matches, types = []string{}, []map[string]any{}
-	}
-	return map[string]any{"status": "ok", "matches": matches, "cursor_start": c.start, "cursor_end": c.end,
-		"metadata": map[string]any{"_jupyter_types_experimental": types}}
 }

@@ -12,7 +12,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -150,19 +149,6 @@ func missingPackages(file *ast.File) map[string][]string {
 		names[name] = slices.Sorted(maps.Keys(uses))
 	}
 	return names
-}
-
-// importedName returns the name of an import in its file, as goimports guesses it.
-func importedName(i *ast.ImportSpec) string {
-	if i.Name != nil {
-		return i.Name.Name
-	}
-	p := strings.Trim(i.Path.Value, `"`)
-	base := path.Base(p)
-	if len(base) > 1 && base[0] == 'v' && strings.Trim(base[1:], "0123456789") == "" {
-		base = path.Base(path.Dir(p))
-	}
-	return base
 }
 
 // learn stores the packages that goimports has found for missing names. It skips the standard library, which goimports

@@ -15,10 +15,8 @@ package layer
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
-	"os"
 )
 
 // Config holds the settings of a kernel.
@@ -31,17 +29,6 @@ type Config struct {
 	Start      string   // the folder in which GoNB starts
 	Log        io.Writer
 }
-
-// The verbs of Config.Program.
-const (
-	CellVerb   = "cell"
-	ShellVerb  = "shell"
-	ScriptVerb = "script"
-	BuildVerb  = "build"
-	ImportVerb = "imports"
-	KeptVerb   = "kept"
-	HyperVerb  = "hyper"
-)
 
 // Serve runs a kernel until the client shuts it down or ctx ends.
 func Serve(ctx context.Context, c Config) error {
@@ -79,23 +66,4 @@ func listen(c Config, quit context.CancelFunc) (*kernel, error) {
 		return nil, err
 	}
 	return newKernel(c, session, f, quit), nil
-}
-
-// stopFile returns a file that exists while the running cell has to end, because the cell was interrupted or a command
-// in it has failed. The wrappers check it before they start a command.
-func stopFile(dir string) string { return dir + "/stop" }
-
-// raise creates the stop file.
-func raise(file string) { os.WriteFile(file, nil, 0o600) }
-
-func raised(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
-}
-
-func lower(file string) error {
-	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }

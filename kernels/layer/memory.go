@@ -2,53 +2,15 @@ package layer
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"slices"
 	"strings"
 )
-
-// decl is a declaration of a cell: a function, a method, a type, an import, a line of a var or const group, or a whole
-// const group if its lines depend on each other.
-type decl struct {
-	Names []string // the names that it declares, see namesOf; for an import the package's name in the file
-	Spec  string   // an import as written in a file; "" for other declarations
-	Text  string   // including its comment
-	Cell  int      // number of the cell
-	Line  int      // line of the cell where Text begins, from 1
-	Owner string   // the client's id of the cell, or ""
-	Calls bool     // whether it is a variable whose initializer calls a function
-	Aside string   // the reason why it is left out of programs, or ""
-	Back  bool     // whether it was set aside, and may compile again with the running cell
-	Told  bool     // whether the user knows that its initializer runs again
-	From  int      // in a program: index of the declaration in the memory
-}
-
-// where returns the name and the cell of the declaration, for the user.
-func (d decl) where() string { return fmt.Sprintf("%s (cell [%d])", d.title(), d.Cell) }
-
-func (d decl) title() string {
-	if d.Spec != "" {
-		return "import " + d.Spec
-	}
-	return strings.Join(d.Names, ", ")
-}
 
 // memory holds the declarations of a notebook's cells. The cell that runs last wins: its declarations replace
 // declarations of the same name, of any kind. A declaration that no longer compiles with the replacement is set aside.
 type memory struct {
 	decls []decl
 	gone  map[string]string // by name, the reason why the name is not declared
-}
-
-// program has all that the build of a cell needs: see [RunBuild].
-type program struct {
-	Decls []decl // in the order of their cells
-	Own   int    // index of the first declaration of the cell that runs
-	Body  body
-	Cell  int
-	Test  bool
 }
 
 // with returns the program of a cell together with the memory, and the declarations to remember if it compiles. If
@@ -98,75 +60,6 @@ func (m *memory) with(c cell, number int, owner string) (program, []decl) {
 	}
 	markBack(p.Decls[:p.Own], anew)
 	return p, all
-}
-
-// markBack marks declarations that were set aside and use a name that is declared anew, or a name of a marked
-// declaration.
-func markBack(decls []decl, anew map[string]bool) {
-	for again := true; again; {
-		again = false
-		for i, d := range decls {
-			if d.Aside == "" || d.Back || !d.uses(anew) {
-				continue
-			}
-			decls[i].Back, again = true, true
-			for _, name := range d.Names {
-				anew[name] = true
-			}
-		}
-	}
-}
-
-// uses reports whether the declaration's text contains one of the names.
-func (d decl) uses(names map[string]bool) bool {
-	file, _ := parser.ParseFile(token.NewFileSet(), "", "package p\n"+d.Text, parser.SkipObjectResolution)
-	found := false
-	if file != nil {
-		ast.Inspect(file, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok && names[id.Name] {
-				found = true
-			}
-			return !found
-		})
-	}
-	return found
-}
-
-// without returns the declaration with some names replaced by blanks, or an empty declaration if no name is left.
-func (d decl) without(names map[string]bool) decl {
-	left := slices.DeleteFunc(slices.Clone(d.Names), func(name string) bool { return names[name] })
-	if len(left) == len(d.Names) {
-		return d
-	}
-	if !slices.ContainsFunc(left, func(name string) bool { return !strings.HasPrefix(name, "_ ") }) {
-		return decl{}
-	}
-	const head = "package p\n"
-	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, "", head+d.Text, parser.SkipObjectResolution|parser.ParseComments)
-	if err != nil {
-		return decl{}
-	}
-	text := []byte(head + d.Text)
-	for _, group := range file.Decls {
-		g, ok := group.(*ast.GenDecl)
-		if !ok {
-			continue
-		}
-		for _, s := range g.Specs {
-			v, ok := s.(*ast.ValueSpec)
-			if !ok {
-				continue
-			}
-			for _, id := range v.Names {
-				if at := files.Position(id.Pos()).Offset; names[id.Name] {
-					copy(text[at:], "_"+strings.Repeat(" ", len(id.Name)-1))
-				}
-			}
-		}
-	}
-	d.Names, d.Text = left, string(text[len(head):])
-	return d
 }
 
 // keep remembers the declarations of a compiled program, and the results of the build.
@@ -282,31 +175,4 @@ func (m *memory) hint(name string, first bool) string {
 		return "the kernel has just started and has run no other cell: run the cells that declare the name"
 	}
 	return ""
-}
-
-// again returns the indices of variables of earlier cells whose initializers the program evaluates again, if the user
-// has not been told yet.
-func (p program) again(b built) (found []int) {
-	for i, d := range p.Decls[:p.Own] {
-		if d.Calls && !d.Told && b.Aside[i] == "" {
-			found = append(found, i)
-		}
-	}
-	return found
-}
-
-// notes returns messages for the user about variables that are evaluated again, once for each variable, and about
-// declarations that are set aside.
-func (p program) notes(b built) (lines []string) {
-	for _, i := range p.again(b) {
-		lines = append(lines, fmt.Sprintf("%s is evaluated again in each cell, since its initializer calls a function; to "+
-			"keep a value: var x = must.M1(notebook.Keep(\"x\", f)), where f returns a value and an error", p.Decls[i].where()))
-	}
-	for i, d := range p.Decls {
-		if why, ok := b.Aside[i]; ok && d.Aside == "" {
-			lines = append(lines, fmt.Sprintf("%s is set aside, since it does not compile with this cell: %s", d.where(),
-				strings.ReplaceAll(why, "\n", " ")))
-		}
-	}
-	return lines
 }

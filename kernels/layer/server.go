@@ -3,18 +3,11 @@ package layer
 import (
 	"context"
 	"encoding/json"
-	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
-
-// Starter starts a language server. The result communicates with the server; its Close ends the server.
-type Starter func() (io.ReadWriteCloser, error)
 
 // server is a language server that runs while it is used. The first question starts it. It ends after some time without
 // a question, and the next question starts it again with the same files. A server that ends by itself is started again,
@@ -198,61 +191,4 @@ func (s *server) answer(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request
 		s.hear(r)
 	}
 	return nil, nil
-}
-
-// goplsOf returns the path of gopls, which is in the folder of GoNB.
-func goplsOf(c Config) string { return filepath.Join(filepath.Dir(c.Engine[0]), "gopls") }
-
-// noTelemetry prevents gopls, and the Go commands that it runs, from counting their usage: gopls would start a process
-// of 10 to 100 MB for that. golang.org/x/telemetry sets the variable in such a process, which therefore starts no
-// further one.
-const noTelemetry = "GO_TELEMETRY_CHILD=2"
-
-// StartGopls starts gopls in a folder. Its error output goes to log; nil discards the output.
-func StartGopls(path, dir string, env []string, log *os.File) (io.ReadWriteCloser, error) {
-	cmd := exec.Command(path)
-	cmd.Dir, cmd.Env, cmd.SysProcAttr = dir, append(env[:len(env):len(env)], noTelemetry), ownGroup()
-	if log != nil {
-		cmd.Stderr = log
-	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	p := &process{Reader: out, WriteCloser: in, pid: cmd.Process.Pid, ended: make(chan struct{})}
-	go func() {
-		_ = cmd.Wait()
-		close(p.ended)
-	}()
-	return p, nil
-}
-
-// process is a program with which the caller communicates by its standard input and output.
-type process struct {
-	io.Reader
-	io.WriteCloser
-	pid   int
-	ended chan struct{}
-}
-
-// closeGrace is the time that a program has to end after its input has ended.
-const closeGrace = 500 * time.Millisecond
-
-// Close ends the program and its children.
-func (p *process) Close() error {
-	err := p.WriteCloser.Close()
-	select {
-	case <-p.ended:
-	case <-time.After(closeGrace):
-	}
-	killGroup(p.pid)
-	<-p.ended
-	return err
 }

@@ -3,8 +3,8 @@ package layer
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -15,8 +15,12 @@ import (
 	"time"
 )
 
-// stopVar is the environment variable with the path of the stop file.
-const stopVar = "HYPERMODELS_STOP"
+// The verbs that run a command of a cell: see [RunCell], [RunShell] and [RunScript].
+const (
+	CellVerb   = "cell"
+	ShellVerb  = "shell"
+	ScriptVerb = "script"
+)
 
 // RunCell runs the program of a cell: argv has the path and the arguments. It marks panics and positions in the
 // program's error output for the layer. RunCell returns the wrapper's exit status, which is 0 whether or not the
@@ -25,16 +29,16 @@ func RunCell(argv []string) int {
 	if len(argv) == 0 {
 		return 2
 	}
-	var about running
+	var a about
 	if text, err := os.ReadFile(argv[0] + ".run"); err == nil {
-		_ = json.Unmarshal(text, &about) // Without the file, positions refer to the program's file.
+		_ = json.Unmarshal(text, &a) // Without the file, positions refer to the program's file.
 	}
-	for _, note := range about.Notes {
+	for _, note := range a.Notes {
 		fmt.Fprintln(os.Stderr, note)
 	}
 	errors := &runes{to: os.Stderr}
 	defer errors.finish()
-	return wrapped(CellVerb, "", argv, newFilter(errors, filepath.Dir(argv[0]), about.Lines))
+	return wrapped(CellVerb, "", argv, newFilter(errors, filepath.Dir(argv[0]), a.Lines))
 }
 
 // RunShell runs a `!command`, encoded by [rewrite]. It returns an exit status.
@@ -158,43 +162,30 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 	return cmd.ProcessState.String(), nil
 }
 
-// output is the standard output of a command, which is passed on to GoNB.
-type output struct {
-	write *os.File // the end of the pipe that the command writes to
-	done  chan struct{}
-}
-
-func startOutput() (*output, error) {
-	read, write, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	for _, pipe := range []*os.File{os.Stdout, os.Stderr} {
-		if info, err := pipe.Stat(); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
-			packets(pipe)
-		}
-	}
-	o := &output{write, make(chan struct{})}
-	go func() {
-		defer close(o.done)
-		defer read.Close()
-		to := &runes{to: os.Stdout}
-		_, _ = io.Copy(to, read)
-		to.finish()
-	}()
-	return o, nil
-}
-
-// finish waits until GoNB has received everything that the command and its children have printed.
-func (o *output) finish() {
-	o.write.Close()
-	<-o.done
-}
-
 // passSignals passes signals to a process group, and kills the group if it does not end in time.
 func passSignals(group int, signals <-chan os.Signal) {
 	for s := range signals {
 		signalGroup(group, s)
 		time.AfterFunc(killAfter, func() { killGroup(group) })
 	}
+}
+
+// about is what the wrapper of a cell's program knows about the program.
+type about struct {
+	Lines []place  // where each line of the program's file comes from; zero if not from a cell
+	Notes []string // messages to the user, shown first
+}
+
+// install puts the wrapper of a cell in the place of its program. verbs is the program with this package's verbs.
+func install(program, verbs string, a about) error {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	moved := program + ".cell"
+	if err := errors.Join(os.Rename(program, moved), os.WriteFile(moved+".run", text, 0o600)); err != nil {
+		return err
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec %s %s %s \"$@\"\n", quote(verbs), CellVerb, quote(moved))
+	return os.WriteFile(program, []byte(script), 0o700)
 }

@@ -5,8 +5,6 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -45,29 +43,6 @@ func completes(text string, body bool) (depth int, status string) {
 		status = parses(text, body)
 	}
 	return depth, status
-}
-
-// mainLine is the text that replaces the line before a cell's statements.
-const mainLine = "func main() {"
-
-// goText returns a cell's Go code: declarations, and after a line %% or %main the statements of the main function. body
-// reports whether there is such a line. open reports whether the last special line continues after the end of the cell.
-func goText(code string) (text string, body, open bool) {
-	lines := strings.Split(code, "\n")
-	found, open := specialLines(lines)
-	if open {
-		return "", false, true
-	}
-	for _, i := range slices.Sorted(maps.Keys(found)) {
-		special := found[i]
-		for j := i; j <= special.last; j++ {
-			lines[j] = ""
-		}
-		if word, _, _ := strings.Cut(special.text, " "); (word == "%%" || word == "%main") && !body {
-			lines[i], body = mainLine, true
-		}
-	}
-	return strings.Join(lines, "\n"), body, false
 }
 
 // brackets returns the number of brackets that are open at the end, not counting the bracket of main. The status is ""
@@ -126,33 +101,4 @@ func parses(text string, body bool) string {
 		return "incomplete"
 	}
 	return "invalid"
-}
-
-// magicAt returns the part of a magic's name before the cursor, and whether it is on the cell's first line. The cursor
-// counts characters. ok is false if the cursor is not in a magic's name.
-func magicAt(code string, cursor int) (word string, first, ok bool) {
-	text := []rune(code)
-	before := string(text[:max(0, min(cursor, len(text)))])
-	start := strings.LastIndex(before, "\n") + 1
-	word, first = bare(before[start:]), start == 0
-	if !strings.HasPrefix(word, "%") || strings.ContainsAny(word, " \t") {
-		return "", false, false
-	}
-	return word, first, first || isGoCell(code)
-}
-
-// completeMagic returns the content of a complete_reply for a magic's name. Cell magics are possible on the first line
-// only.
-func completeMagic(word string, first bool, cursor int) map[string]any {
-	names := magics
-	if first {
-		names = append(notGo[:len(notGo):len(notGo)], names...)
-	}
-	c := completions{start: cursor - len([]rune(word)), end: cursor}
-	for _, name := range slices.Sorted(slices.Values(names)) {
-		if strings.HasPrefix(name, word) {
-			c.add(name, "keyword", "")
-		}
-	}
-	return c.reply()
 }

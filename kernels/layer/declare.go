@@ -1,10 +1,79 @@
 package layer
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 )
+
+// prepare splits a cell of Go into the lines that GoNB carries out and the program that is compiled instead of GoNB's.
+// The program is nil if there is none. prepare also returns the declarations to remember if the program compiles.
+func (k *kernel) prepare(m message, x *exchange, code string) (string, *program, []decl, *fault) {
+	var about struct {
+		Deleted []string `json:"deletedCells"`
+	}
+	_ = json.Unmarshal(m.metadata, &about)
+	k.memory.forget(about.Deleted)
+	c, wrong := parseCell(code)
+	for i := range wrong {
+		wrong[i].Cell = k.count
+	}
+	if wrong != nil {
+		return "", nil, nil, compileFault(wrong, k.history.line)
+	}
+	if f := k.own(x, &c); f != nil {
+		return "", nil, nil, f
+	}
+	form := rewriteLines(strings.Join(c.commands, "\n"), k.config.Program)
+	if c.empty && !c.test {
+		return form, nil, nil, nil
+	}
+	p, all := k.memory.with(c, k.count, cellOf(m))
+	switch {
+	case c.wasm:
+		return p.whole(form, c.main), nil, nil, nil
+	case c.test:
+		return form, &p, all, nil
+	case c.main == "":
+		c.main = "%%"
+	}
+	return form + "\n" + c.main + "\n_ = 0", &p, all, nil // GoNB runs nothing if it finds no Go.
+}
+
+// learn reads the result of building a program, and returns the errors of the cell, or nil.
+func (k *kernel) learn(x *exchange, p *program, all []decl) *fault {
+	if p == nil {
+		return nil
+	}
+	b, ok := result(k.config.Dir)
+	if !ok {
+		return nil // GoNB reports the reason.
+	}
+	first := k.memory.empty()
+	for i, c := range b.Complaints {
+		if name, ok := strings.CutPrefix(c.Text, "undefined: "); ok {
+			if hint := k.memory.hint(name, first); hint != "" {
+				b.Complaints[i].Text += "\n" + hint
+			}
+		}
+	}
+	if b.Kept {
+		k.memory.keep(*p, all, b)
+	}
+	x.mu.Lock()
+	interrupted := x.interrupted
+	x.mu.Unlock()
+	if len(b.Complaints) == 0 || interrupted {
+		return nil
+	}
+	if b.Kept && !x.silent {
+		for _, note := range b.Notes {
+			k.publish(x.request, "stream", map[string]string{"name": "stderr", "text": note + "\n"})
+		}
+	}
+	return compileFault(b.Complaints, k.history.line)
+}
 
 // own carries out the special lines that the kernel handles itself, and removes them from a cell.
 func (k *kernel) own(x *exchange, c *cell) *fault {
@@ -54,29 +123,6 @@ func (k *kernel) own(x *exchange, c *cell) *fault {
 		c.commands[i] = ""
 	}
 	return nil
-}
-
-// testArguments returns the arguments of a test program that run the tests and benchmarks of a cell.
-func (c cell) testArguments() []string {
-	args := []string{"-test.v"}
-	var names []string
-	bench := false
-	for _, d := range c.decls {
-		name := d.Names[0]
-		isBench := strings.HasPrefix(name, "Benchmark") && strings.Contains(d.Text, "func Benchmark")
-		isTest := strings.HasPrefix(name, "Test") && name != "TestMain" && strings.Contains(d.Text, "func Test")
-		if isBench || isTest {
-			names = append(names, "^"+name+"$")
-		}
-		bench = bench || isBench
-	}
-	if bench {
-		args = append(args, "-test.bench=.")
-	}
-	if len(names) > 0 {
-		args = append(args, "-test.run="+strings.Join(names, "|"))
-	}
-	return args
 }
 
 const help = `A cell is a Go program. It can use all declarations of earlier cells: functions, types, constants, variables

@@ -6,20 +6,6 @@ import (
 	"strings"
 )
 
-// magic returns the first word of a cell and the rest of its first line. It removes the prefix that hides magics from
-// editors.
-func magic(code string) (word, rest string) {
-	line, _, _ := strings.Cut(code, "\n")
-	word, rest, _ = strings.Cut(bare(line), " ")
-	return word, rest
-}
-
-// isGoCell reports whether a cell is Go code, with or without special lines.
-func isGoCell(code string) bool {
-	word, _ := magic(code)
-	return !slices.Contains(notGo, word)
-}
-
 // rewrite makes GoNB run the commands of a cell through the wrappers. The number of lines does not change.
 func rewrite(code, program string) string {
 	word, rest := magic(code)
@@ -71,3 +57,6 @@ func special(line, program string) string {
 	}
 	return prefix + own + ShellVerb + " " + base64.RawURLEncoding.EncodeToString([]byte(command))
 }
+
+// quote makes a single word for the shell from any text.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,28 @@
+package layer
+
+// completions builds the content of a complete_reply: texts that replace the characters of a cell from start to end.
+type completions struct {
+	start, end int
+	matches    []string
+	types      []map[string]any
+}
+
+// add adds a text of some kind, such as "function", with a description.
+func (c *completions) add(text, kind, about string) {
+	c.matches = append(c.matches, text)
+	c.types = append(c.types, map[string]any{"text": text, "type": kind, "signature": about, "start": c.start, "end": c.end})
+}
+
+func (c *completions) reply() map[string]any {
+	matches, types := c.matches, c.types
+	if matches == nil { // null in JSON
+		matches, types = []string{}, []map[string]any{}
+	}
+	return map[string]any{"status": "ok", "matches": matches, "cursor_start": c.start, "cursor_end": c.end,
+		"metadata": map[string]any{"_jupyter_types_experimental": types}}
+}
+
+// kindNames names the kinds of suggestions for which JupyterLab has icons.
+var kindNames = map[int]string{2: "method", 3: "function", 4: "constructor", 5: "field", 6: "variable", 7: "class",
+	8: "interface", 9: "module", 10: "property", 13: "enum", 14: "keyword", 15: "snippet", 20: "enum", 21: "constant",
+	22: "struct", 25: "type"}
