@@ -114,21 +114,21 @@ var begins = regexp.MustCompile(`^\s*(%|!|//|/\*|func\b|type\b|var\b|const\b|imp
 // pieces returns a notebook's cells of Go code.
 func pieces(text string) (out []piece) {
 	line, start := 0, 0
-	var cells []string
+	var texts []string
 	var lines []int
 	for i := 0; i <= len(text); i++ {
 		atEnd := i == len(text)
 		if !atEnd && !(strings.HasPrefix(text[i:], between) && begins.MatchString(strings.TrimLeft(text[i:], "\n"))) {
 			continue
 		}
-		cells, lines = append(cells, text[start:i]), append(lines, line)
+		texts, lines = append(texts, text[start:i]), append(lines, line)
 		if !atEnd {
 			line += strings.Count(text[start:i+len(between)], "\n")
 			start, i = i+len(between), i+len(between)-1
 		}
 	}
-	imports := importsOf(cells)
-	for i, cell := range cells {
+	imports := importsOf(texts)
+	for i, cell := range texts {
 		if !isGoCell(cell) {
 			continue
 		}
@@ -138,8 +138,8 @@ func pieces(text string) (out []piece) {
 }
 
 // importsOf returns the imports of all cells, because an import of one cell is valid in the others.
-func importsOf(cells []string) (specs []string) {
-	for _, cell := range cells {
+func importsOf(texts []string) (specs []string) {
+	for _, cell := range texts {
 		text, _, _ := goText(cell)
 		file, _ := parser.ParseFile(token.NewFileSet(), "", "package main\n"+text, parser.ImportsOnly)
 		if file != nil {

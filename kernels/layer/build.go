@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,8 +90,13 @@ const (
 // nil, GoNB's program is compiled.
 func submit(dir string, p *program) error {
 	file := filepath.Join(dir, programFile)
-	if err := errors.Join(lower(file), lower(filepath.Join(dir, builtFile))); err != nil || p == nil {
-		return err
+	for _, old := range []string{file, filepath.Join(dir, builtFile)} {
+		if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if p == nil {
+		return nil
 	}
 	return writeJSON(file, p)
 }
@@ -109,7 +115,13 @@ func readProgram(dir string) (p program, err error) {
 	return p, json.Unmarshal(text, &p)
 }
 
-func writeJSON(file string, v any) error { return os.WriteFile(file, mustJSON(v), 0o600) }
+func writeJSON(file string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, text, 0o600)
+}
 
 // builder compiles one cell.
 type builder struct {

@@ -70,7 +70,7 @@ func statementsAlone(text string) (imports []string, rest string, ok bool) {
 	case token.EOF, token.FUNC, token.TYPE, token.VAR, token.CONST, token.IMPORT, token.PACKAGE:
 		return nil, text, false
 	}
-	file, _ := parser.ParseFile(token.NewFileSet(), "", packageLine+before, parser.ImportsOnly)
+	file, _ := parser.ParseFile(token.NewFileSet(), "", "package main\n"+before, parser.ImportsOnly)
 	if file != nil {
 		imports = specsOf(file)
 	}
@@ -79,7 +79,7 @@ func statementsAlone(text string) (imports []string, rest string, ok bool) {
 
 // withImports returns a file with the imports that a cell needs before its text.
 func withImports(text string, earlier []string) document {
-	head := packageLine
+	head := "package main\n"
 	for _, spec := range needed(text, earlier) {
 		head += "import " + spec + "\n"
 	}

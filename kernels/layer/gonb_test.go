@@ -26,7 +26,7 @@ type said struct {
 func (c Config) leaveProgram(code string) error {
 	parsed, _ := parseCell(code)
 	p, _ := new(memory).with(parsed, 1, "")
-	return writeJSON(filepath.Join(c.Dir, programFile), p)
+	return submit(c.Dir, &p)
 }
 
 // TestGoNB compares gonb.go to the version of GoNB that kernels/tools.mod pins. Each failure names the part to change.
@@ -37,10 +37,10 @@ func TestGoNB(t *testing.T) {
 	}
 	dir := must.M1(os.MkdirTemp("", "layer-")) // Its path is short enough for sockets.
 	defer os.RemoveAll(dir)
-	build := exec.CommandContext(t.Context(), "go", "build", "-modfile=kernels/tools.mod", "-o", dir+"/tools/",
+	install := exec.CommandContext(t.Context(), "go", "build", "-modfile=kernels/tools.mod", "-o", dir+"/tools/",
 		"github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports")
-	build.Dir, build.Env = "../..", append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
+	install.Dir, install.Env = "../..", append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("cannot build: %v\n%s", err, out)
 	}
 	// A script named go that records its arguments.
@@ -52,7 +52,7 @@ func TestGoNB(t *testing.T) {
 		Env: append(os.Environ(), "PATH="+ShimDir(dir)+":"+dir+"/tools:"+os.Getenv("PATH"), "HYPERMODELS_GO="+recorder,
 			"GOWORK=",
 			"GOFLAGS=-buildvcs=false")}
-	must.M(writeShim(c))
+	must.M(writeShim(c.Dir, c.Program, goplsOf(c)))
 	e, err := startEngine(t.Context(), c, 1)
 	if err != nil {
 		t.Fatalf("GoNB does not start with GoNBArguments: %v", err)
@@ -119,7 +119,7 @@ func TestGoNB(t *testing.T) {
 	if own := run("%%\n_ = 0"); !strings.Contains(own.stderr, "7\n") {
 		t.Errorf("GoNB does not run the program that the kernel has left: %+v", own)
 	}
-	must.M(lower(filepath.Join(dir, programFile)))
+	must.M(submit(dir, nil))
 	test := run("func TestOne(t *testing.T) {}\n%test")
 	if len(test.faults) > 0 || unmarked.failed != nil {
 		t.Errorf("a passing %%test fails: %+v", test)

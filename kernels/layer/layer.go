@@ -34,7 +34,7 @@ type Config struct {
 func Serve(ctx context.Context, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := writeShim(c); err != nil {
+	if err := writeShim(c.Dir, c.Program, goplsOf(c)); err != nil {
 		return err
 	}
 	k, err := listen(c, cancel)

@@ -38,14 +38,14 @@ case "${1-}" in -listen) exit 0 ;; esac
 exec @GOPLS@ "$@"
 `
 
-// writeShim writes the scripts.
-func writeShim(c Config) error {
-	dir := ShimDir(c.Dir)
+// writeShim writes the scripts for a kernel with a folder. program is the path of the program with the verbs, and gopls
+// the path of the real gopls.
+func writeShim(kernel, program, gopls string) error {
+	dir := ShimDir(kernel)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	fill := strings.NewReplacer("@PROGRAM@", quote(c.Program), "@DIR@", quote(c.Dir),
-		"@GOPLS@", quote(goplsOf(c)))
+	fill := strings.NewReplacer("@PROGRAM@", quote(program), "@DIR@", quote(kernel), "@GOPLS@", quote(gopls))
 	return errors.Join(os.WriteFile(filepath.Join(dir, "go"), []byte(fill.Replace(shim)), 0o700),
 		os.WriteFile(filepath.Join(dir, "goimports"), []byte(fill.Replace(importsShim)), 0o700),
 		os.WriteFile(filepath.Join(dir, "gopls"), []byte(fill.Replace(goplsShim)), 0o700))
