@@ -5,17 +5,21 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/hypermodels/hypermodels/kernels/layer/build"
+	"github.com/hypermodels/hypermodels/kernels/layer/cells"
+	"github.com/hypermodels/hypermodels/kernels/layer/wrapper"
 )
 
 // prepare splits a cell of Go into the lines that GoNB carries out and the program that is compiled instead of GoNB's.
 // The program is nil if there is none. prepare also returns the declarations to remember if the program compiles.
-func (k *kernel) prepare(m message, x *exchange, code string) (string, *program, []decl, *fault) {
+func (k *kernel) prepare(m message, x *exchange, code string) (string, *cells.Program, []cells.Decl, *fault) {
 	var about struct {
 		Deleted []string `json:"deletedCells"`
 	}
 	_ = json.Unmarshal(m.metadata, &about)
-	k.memory.forget(about.Deleted)
-	c, wrong := parseCell(code)
+	k.memory.Forget(about.Deleted)
+	c, wrong := cells.Parse(code)
 	for i := range wrong {
 		wrong[i].Cell = k.count
 	}
@@ -25,41 +29,41 @@ func (k *kernel) prepare(m message, x *exchange, code string) (string, *program,
 	if f := k.own(x, &c); f != nil {
 		return "", nil, nil, f
 	}
-	form := rewriteLines(strings.Join(c.commands, "\n"), k.config.Program)
-	if c.empty && !c.test {
+	form := wrapper.RewriteLines(strings.Join(c.Commands, "\n"), k.config.Program)
+	if c.Empty && !c.Test {
 		return form, nil, nil, nil
 	}
-	p, all := k.memory.with(c, k.count, cellOf(m))
+	p, all := k.memory.Program(c, k.count, cellOf(m))
 	switch {
-	case c.wasm:
-		return p.whole(form, c.main), nil, nil, nil
-	case c.test:
+	case c.Wasm:
+		return p.CellText(form, c.Main), nil, nil, nil
+	case c.Test:
 		return form, &p, all, nil
-	case c.main == "":
-		c.main = "%%"
+	case c.Main == "":
+		c.Main = "%%"
 	}
-	return form + "\n" + c.main + "\n_ = 0", &p, all, nil // GoNB runs nothing if it finds no Go.
+	return form + "\n" + c.Main + "\n_ = 0", &p, all, nil // GoNB runs nothing if it finds no Go.
 }
 
 // learn reads the result of building a program, and returns the errors of the cell, or nil.
-func (k *kernel) learn(x *exchange, p *program, all []decl) *fault {
+func (k *kernel) learn(x *exchange, p *cells.Program, all []cells.Decl) *fault {
 	if p == nil {
 		return nil
 	}
-	b, ok := result(k.config.Dir)
+	b, ok := build.Result(k.config.Dir)
 	if !ok {
 		return nil // GoNB reports the reason.
 	}
-	first := k.memory.empty()
+	first := k.memory.Empty()
 	for i, c := range b.Complaints {
 		if name, ok := strings.CutPrefix(c.Text, "undefined: "); ok {
-			if hint := k.memory.hint(name, first); hint != "" {
+			if hint := k.memory.Hint(name, first); hint != "" {
 				b.Complaints[i].Text += "\n" + hint
 			}
 		}
 	}
 	if b.Kept {
-		k.memory.keep(*p, all, b)
+		k.memory.Keep(*p, all, b)
 	}
 	x.mu.Lock()
 	interrupted := x.interrupted
@@ -76,22 +80,22 @@ func (k *kernel) learn(x *exchange, p *program, all []decl) *fault {
 }
 
 // own carries out the special lines that the kernel handles itself, and removes them from a cell.
-func (k *kernel) own(x *exchange, c *cell) *fault {
+func (k *kernel) own(x *exchange, c *cells.Cell) *fault {
 	say := func(text string) {
 		if !x.silent {
 			k.publish(x.request, "stream", map[string]string{"name": "stdout", "text": text})
 		}
 	}
-	for i, line := range c.commands {
+	for i, line := range c.Commands {
 		words := strings.Fields(strings.TrimPrefix(line, "%"))
 		if len(line) < 2 || line[0] != '%' || len(words) == 0 {
 			continue
 		}
 		switch word := words[0]; word {
 		case "ls", "list":
-			say(k.memory.list())
+			say(k.memory.List())
 		case "rm", "remove":
-			if missing := k.memory.remove(words[1:]); len(missing) > 0 {
+			if missing := k.memory.Remove(words[1:]); len(missing) > 0 {
 				return newFault("Error", "no cell declares "+strings.Join(missing, ", ")+": %ls lists what they declare")
 			}
 		case "help":
@@ -99,28 +103,28 @@ func (k *kernel) own(x *exchange, c *cell) *fault {
 		case "with_inputs": // All programs can ask for input.
 		case "reset":
 			if len(words) == 1 {
-				k.memory = memory{}
+				k.memory = cells.Memory{}
 				say("All declarations are removed.\n")
 			}
-			c.commands[i] = "%reset go.mod"
+			c.Commands[i] = "%reset go.mod"
 			continue
 		case "test":
 			if len(words) == 1 {
-				c.commands[i] = "%test " + strings.Join(c.testArguments(), " ")
+				c.Commands[i] = "%test " + strings.Join(c.TestArguments(), " ")
 			}
 			continue
 		case "with_password":
 			x.ask(true) // GoNB asks.
 			continue
-		case KeptVerb, HyperVerb:
+		case cells.KeptVerb, cells.HyperVerb:
 			continue
 		default:
-			if !slices.Contains(magics, "%"+word) {
+			if !slices.Contains(cells.LineMagics, "%"+word) {
 				return newFault("Error", fmt.Sprintf("unknown line %%%s in line %d: %%help lists what there is", word, i+1))
 			}
 			continue
 		}
-		c.commands[i] = ""
+		c.Commands[i] = ""
 	}
 	return nil
 }

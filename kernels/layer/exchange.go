@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hypermodels/hypermodels/kernels/layer/wrapper"
 )
 
 // exchange is a request that the engine carries out.
@@ -19,7 +21,7 @@ type exchange struct {
 	mute   bool // the client answers no questions
 
 	mu          sync.Mutex
-	stderr      unfolder
+	stderr      wrapper.Unfolder
 	interrupted bool
 	asked       bool   // the engine is asking the user
 	failure     *fault // the engine's error, as the engine published it
@@ -152,7 +154,7 @@ func (x *exchange) stream(k *kernel, m message) {
 		return
 	}
 	x.mu.Lock()
-	text := x.stderr.add(s.Text)
+	text := x.stderr.Add(s.Text)
 	x.mu.Unlock()
 	if text != "" && !x.silent {
 		k.tell(m.with(map[string]string{"name": s.Name, "text": text}))

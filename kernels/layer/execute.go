@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/hypermodels/hypermodels/kernels/layer/build"
+	"github.com/hypermodels/hypermodels/kernels/layer/cells"
+	"github.com/hypermodels/hypermodels/kernels/layer/wrapper"
 )
 
 // executeRequest is the content of an execute_request. Missing fields get the protocol's defaults.
@@ -81,23 +85,23 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 		k.told = k.started()
 		return newFault("KernelError", fmt.Sprintf("GoNB does not start: %v", err))
 	}
-	if err := lower(stopFile(k.config.Dir)); err != nil {
+	if err := wrapper.ClearStop(wrapper.StopFile(k.config.Dir)); err != nil {
 		return newFault("KernelError", err.Error())
 	}
 	k.tellLost(m)
 	x := newExchange(m)
 	x.silent, x.mute = in.Silent, !in.Stdin
-	var p *program
-	var all []decl
-	if isGoCell(in.Code) {
+	var p *cells.Program
+	var all []cells.Decl
+	if cells.IsGo(in.Code) {
 		var f *fault
 		if in.Code, p, all, f = k.prepare(m, x, in.Code); f != nil {
 			return f
 		}
 	} else {
-		in.Code = rewrite(in.Code, k.config.Program)
+		in.Code = wrapper.Rewrite(in.Code, k.config.Program)
 	}
-	if err := submit(k.config.Dir, p); err != nil {
+	if err := build.Submit(k.config.Dir, p); err != nil {
 		return newFault("KernelError", err.Error())
 	}
 	_, err = k.converse(e, x, m.with(in))
@@ -114,7 +118,7 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 	if f := x.verdict(k.history.line); f != nil {
 		return f
 	}
-	if v := x.stderr.value; v != nil && !x.silent {
+	if v := x.stderr.Value; v != nil && !x.silent {
 		k.publish(m, "execute_result", map[string]any{"execution_count": k.count, "metadata": struct{}{},
 			"data": map[string]string{"text/plain": shortened(*v)}})
 	}

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/hypermodels/hypermodels/kernels/layer/cells"
 )
 
 func TestFaultOfPanic(t *testing.T) {
@@ -23,7 +25,8 @@ func TestFaultOfPanic(t *testing.T) {
 
 func TestCompileError(t *testing.T) {
 	source := func(cell, line int) (string, bool) { return "\tx := 1", cell == 5 }
-	got := compileFault([]complaint{{5, 2, "declared and not used: x"}, {5, 3, "undefined: y"}}, source)
+	got := compileFault([]cells.Complaint{{Cell: 5, Line: 2, Text: "declared and not used: x"},
+		{Cell: 5, Line: 3, Text: "undefined: y"}}, source)
 	want := fault{"CompileError", "cell [5], line 2: declared and not used: x (and 1 more)", []string{
 		red + "CompileError" + plain + ": cell [5], line 2: declared and not used: x (and 1 more)",
 		"Cell In[5], line 2\n    x := 1\ndeclared and not used: x", "Cell In[5], line 3\n    x := 1\nundefined: y"}}

@@ -1,13 +1,12 @@
 package layer
 
-import (
-	"time"
-)
+import "time"
 
-// This file has all that the layer knows about GoNB: the form of its output, its arguments, and the programs that it
-// runs. TestGoNB compares this file to the pinned version of GoNB, and names what another version has changed.
+// The kernel knows GoNB in few places: its arguments and its timing in this file, the programs that it runs in
+// build/scripts.go, its special lines in cells/magic.go, and the text that it takes for positions in wrapper/filter.go.
+// TestGoNB compares them to the pinned version of GoNB, and names what another version has changed.
 
-// GoNBVersion is the version of GoNB that this file was written for.
+// GoNBVersion is the version of GoNB that these files were written for.
 const GoNBVersion = "0.11.4"
 
 // GoNBArguments returns the command line of GoNB, without its program name and -kernel. With it, GoNB compiles cells in

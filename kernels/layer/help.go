@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hypermodels/hypermodels/kernels/layer/cells"
+	"github.com/hypermodels/hypermodels/kernels/layer/gopls"
 )
 
 // ask answers a request for completion or inspection.
@@ -35,7 +38,7 @@ func (k *kernel) help(ctx context.Context, kind, code string, cursor int) (map[s
 	}
 	words, ok := commandLine(code, cursor)
 	ok = ok && kind == "complete_request"
-	if !ok && !isGo(code, cursor) {
+	if !ok && !gopls.IsGo(code, cursor) {
 		return map[string]any{"status": "ok", "found": false, "data": map[string]any{}, "metadata": map[string]any{},
 			"matches": []string{}, "cursor_start": cursor, "cursor_end": cursor}, nil
 	}
@@ -43,12 +46,12 @@ func (k *kernel) help(ctx context.Context, kind, code string, cursor int) (map[s
 	switch {
 	case err != nil:
 		return nil, err
-	case !isGo(code, cursor):
+	case !gopls.IsGo(code, cursor):
 		return k.completeCommand(ctx, e, words, cursor), nil
 	case kind == "inspect_request":
-		return e.gopls.inspect(e.ctx, code, cursor)
+		return e.gopls.Inspect(e.ctx, code, cursor)
 	}
-	return e.gopls.complete(e.ctx, code, cursor)
+	return e.gopls.Complete(e.ctx, code, cursor)
 }
 
 // magicAt returns the part of a magic's name before the cursor, and whether it is on the cell's first line. The cursor
@@ -57,27 +60,27 @@ func magicAt(code string, cursor int) (word string, first, ok bool) {
 	text := []rune(code)
 	before := string(text[:max(0, min(cursor, len(text)))])
 	start := strings.LastIndex(before, "\n") + 1
-	word, first = bare(before[start:]), start == 0
+	word, first = cells.Uncomment(before[start:]), start == 0
 	if !strings.HasPrefix(word, "%") || strings.ContainsAny(word, " \t") {
 		return "", false, false
 	}
-	return word, first, first || isGoCell(code)
+	return word, first, first || cells.IsGo(code)
 }
 
 // completeMagic returns the content of a complete_reply for a magic's name. Cell magics are possible on the first line
 // only.
 func completeMagic(word string, first bool, cursor int) map[string]any {
-	names := magics
+	names := cells.LineMagics
 	if first {
-		names = append(notGo[:len(notGo):len(notGo)], names...)
+		names = append(cells.CellMagics[:len(cells.CellMagics):len(cells.CellMagics)], names...)
 	}
-	c := completions{start: cursor - len([]rune(word)), end: cursor}
+	c := gopls.Completions{Start: cursor - len([]rune(word)), End: cursor}
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		if strings.HasPrefix(name, word) {
-			c.add(name, "keyword", "")
+			c.Add(name, "keyword", "")
 		}
 	}
-	return c.reply()
+	return c.Reply()
 }
 
 // commandLine returns the words of a %hyper line before the cursor; the last word is the one to complete. The cursor
@@ -85,8 +88,8 @@ func completeMagic(word string, first bool, cursor int) map[string]any {
 func commandLine(code string, cursor int) (words []string, ok bool) {
 	text := []rune(code)
 	before := string(text[:max(0, min(cursor, len(text)))])
-	line := bare(before[strings.LastIndex(before, "\n")+1:])
-	rest, ok := strings.CutPrefix(line, "%"+HyperVerb+" ")
+	line := cells.Uncomment(before[strings.LastIndex(before, "\n")+1:])
+	rest, ok := strings.CutPrefix(line, "%"+cells.HyperVerb+" ")
 	if !ok {
 		return nil, false
 	}
@@ -104,19 +107,19 @@ const commandLimit = time.Minute
 func (k *kernel) completeCommand(ctx context.Context, e *engine, words []string, cursor int) map[string]any {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, k.config.Program, append([]string{HyperVerb, "__complete"}, words...)...)
+	cmd := exec.CommandContext(ctx, k.config.Program, append([]string{cells.HyperVerb, "__complete"}, words...)...)
 	cmd.Dir, cmd.Env = k.config.Start, append(k.config.Env[:len(k.config.Env):len(k.config.Env)], "TMPDIR="+e.dir)
 	out, _ := cmd.Output()
 	word := words[len(words)-1]
-	c := completions{start: cursor - len([]rune(word)), end: cursor}
+	c := gopls.Completions{Start: cursor - len([]rune(word)), End: cursor}
 	for line := range strings.Lines(string(out)) {
 		name, about, _ := strings.Cut(strings.TrimRight(line, "\n"), "\t")
 		if strings.HasPrefix(name, ":") { // The last line, a directive of Cobra.
 			break
 		}
 		if strings.HasPrefix(name, word) {
-			c.add(name, "keyword", about)
+			c.Add(name, "keyword", about)
 		}
 	}
-	return c.reply()
+	return c.Reply()
 }

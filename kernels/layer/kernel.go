@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+
+	"github.com/hypermodels/hypermodels/kernels/layer/cells"
 )
 
 // kernel handles a client's requests. It handles the requests of the shell channel one after the other, except that it
@@ -20,8 +22,8 @@ type kernel struct {
 	programs  programs
 	starting  sync.Mutex // held while an engine starts
 	states    states
-	memory    memory // declarations of cells
-	broken    *fault // the reason why no cell can be executed, or nil
+	memory    cells.Memory // declarations of cells
+	broken    *fault       // the reason why no cell can be executed, or nil
 
 	transcripts transcripts // of executions
 

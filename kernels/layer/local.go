@@ -1,6 +1,11 @@
 package layer
 
-import "context"
+import (
+	"context"
+
+	"github.com/hypermodels/hypermodels/kernels/layer/cells"
+	"github.com/hypermodels/hypermodels/kernels/layer/wrapper"
+)
 
 // local answers requests that need no engine. As the protocol requires, it does not answer unknown requests.
 func (k *kernel) local(c *channel, m message) {
@@ -10,7 +15,7 @@ func (k *kernel) local(c *channel, m message) {
 	case "is_complete_request":
 		var r struct{ Code string }
 		m.read(&r)
-		k.reply(c, m, complete(r.Code))
+		k.reply(c, m, cells.IsComplete(r.Code))
 	case "history_request":
 		var r historyRequest
 		m.read(&r)
@@ -69,6 +74,6 @@ func (k *kernel) interrupt(m message) {
 		return
 	}
 	current.interrupt()
-	raise(stopFile(k.config.Dir)) // This stops a cell that is still being compiled.
+	wrapper.SetStop(wrapper.StopFile(k.config.Dir)) // This stops a cell that is still being compiled.
 	e.control.send(m)
 }

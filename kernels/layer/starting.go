@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"github.com/hypermodels/hypermodels/kernels/layer/gopls"
 )
 
 // ensureEngine returns the running engine, or starts one. If the new engine does not answer, it tries once more.
@@ -36,9 +38,9 @@ func (k *kernel) startEngine(ctx context.Context) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.gopls = newAssistant(func(dir string) (io.ReadWriteCloser, error) {
+	e.gopls = gopls.NewAssistant(func(dir string) (io.ReadWriteCloser, error) {
 		env := k.config.Env
-		return StartGopls(goplsOf(k.config), dir, append(env[:len(env):len(env)], "TMPDIR="+e.dir), nil)
+		return gopls.Start(goplsOf(k.config), dir, append(env[:len(env):len(env)], "TMPDIR="+e.dir), nil)
 	}, e.programDir)
 	k.mu.Lock()
 	k.engine = e
