@@ -129,7 +129,7 @@ func TestServeKilled(t *testing.T) {
 // uninterrupted compares the agent of a folder with the agent that did what its log says.
 func uninterrupted(t *testing.T, file, data string) {
 	t.Helper()
-	c := must.M1(must.M1(serve.ReadSpec(file)).Config())
+	c := must.M1(serve.Config(must.M1(serve.ReadSpec(file))))
 	log := must.M1(durable.Open(filepath.Join(data, "log"), durable.Options{Log: slog.New(slog.DiscardHandler)}))
 	defer log.Close()
 	whole := must.M1(agent.Open(c, filepath.Join(t.TempDir(), "none"), log))

@@ -85,7 +85,7 @@ func (c *client) again(spec Spec) *client {
 // asLogged compares the server with an agent that replays its log.
 func (c *client) asLogged(made []string) {
 	c.t.Helper()
-	config := must.M1(c.server.now.spec.of(made).config())
+	config := must.M1(configWith(c.server.now.spec, made))
 	a := must.M1(agent.New(config))
 	for r, err := range c.server.log.All(0) {
 		must.M(err)
@@ -521,8 +521,8 @@ func TestServerArmsOfTrimmedLog(t *testing.T) {
 	must.M(c.server.Save())
 	c.lives(60)
 	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
-	if log.first == 0 || log.changed {
-		t.Fatalf("the log begins with record %d, so the test shows nothing", log.first)
+	if log.first() == 0 {
+		t.Fatalf("the log begins with record %d, so the test shows nothing", log.first())
 	}
 	reordered := with(with(three, half), func(s *Spec) { s.Arms = []string{"d", "c", "b", "a"} })
 	if e := must.M1(Evaluate(t.Context(), log, reordered, EvaluateOptions{})); e.Decisions != 60 ||

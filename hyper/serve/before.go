@@ -11,7 +11,7 @@ import (
 // asSaved returns the Spec of an agent that is about to be loaded. If the saved agent has no line, and the Spec does
 // not set line, it returns the Spec without the line. Otherwise it returns the Spec unchanged.
 func (s *Server) asSaved(spec Spec) Spec {
-	if spec.kind() != bayesian || s.fits(spec) {
+	if kind(spec) != bayesian || s.fits(spec) {
 		return spec
 	}
 	set := map[string]json.RawMessage{}

@@ -82,7 +82,7 @@ func Evaluate(ctx context.Context, log *Log, spec Spec, o EvaluateOptions) (*Eva
 		return nil, fmt.Errorf("an evaluation needs at least two decisions, and the log has %d", len(decided))
 	}
 	split := decided[out.LearnedOf]
-	c, err := spec.Config()
+	c, err := Config(spec)
 	if err != nil {
 		return nil, err
 	}

@@ -58,12 +58,12 @@ func (s *Server) explain(ctx context.Context, r *Request) (*Explained, error) {
 	out := &Explained{}
 	for i, e := range all {
 		one := ExplainedAction{Action: i, Name: names[i], Mean: e.Mean, SD: e.SD, Effects: []Effect{}}
-		context := placesOf(a.spec.Context.names(), r.Context)
+		context := placesOf(namesOf(a.spec.Context), r.Context)
 		for _, f := range e.Context {
 			one.Effects = append(one.Effects, Effect{"context", context(f.Number), f.Mean, f.SD})
 		}
 		if len(r.Actions) > 0 {
-			own := placesOf(a.spec.Action.names(), r.Actions[i].Features)
+			own := placesOf(namesOf(a.spec.Action), r.Actions[i].Features)
 			for _, f := range e.Action {
 				one.Effects = append(one.Effects, Effect{"action", own(f.Number), f.Mean, f.SD})
 			}

@@ -86,11 +86,11 @@ func (r loggedRow) record(line uint64, spec Spec, weighed bool) (out loggedRecor
 		r.Arms = spec.Arms
 	}
 	q := &Request{Context: r.Context, Arms: r.Arms, Actions: r.Actions}
-	own := served{spec: spec, places: make([]int, len(spec.Arms))}
+	own := choices{spec: spec, places: make([]int, len(spec.Arms))}
 	for i := range own.places {
 		own.places[i] = i
 	}
-	m, names, err := menu(own, q, mostLogged)
+	m, names, err := own.menu(q, mostLogged)
 	if err != nil {
 		return out, err
 	}

@@ -19,7 +19,7 @@ type Log struct {
 	made            int      // number of arms at the beginning
 	changed         bool     // whether arms have changed
 	context, action Features // features at the beginning
-	first           uint64   // the number of the first record
+	begins          uint64   // the number of the first record
 }
 
 // OpenLog reads a log once. all returns its records, from the first on. For the log of a server, own is the Spec of its
@@ -37,7 +37,7 @@ func OpenLog(all func() Records, own Spec, arms []string) (*Log, error) {
 			return nil, err
 		}
 		if !any {
-			any, l.first = true, r.Number
+			any, l.begins = true, r.Number
 		}
 		if f := r.Features; f != nil && !renamed {
 			renamed, l.context, l.action = true, featuresOf(f.WasContext), featuresOf(f.WasAction)
@@ -59,6 +59,9 @@ func OpenLog(all func() Records, own Spec, arms []string) (*Log, error) {
 	}
 	return l, nil
 }
+
+// first returns the number of the first record. It is above 0 if the log has dropped records.
+func (l *Log) first() uint64 { return l.begins }
 
 // LogOf is OpenLog for the log in a server's folder.
 func LogOf(dir string, all func() Records) (*Log, error) {
@@ -107,7 +110,7 @@ func translate(d *journal.Decision, from, to Spec) {
 	}
 	given := armsOf(d)
 	d.Arms, d.Actions = given, nil
-	if to.Context.names().Len() == 0 {
+	if namesOf(to.Context).Len() == 0 {
 		d.Arms = nil
 		for _, arm := range given {
 			d.Actions = append(d.Actions, []float32{float32(arm)})
@@ -129,7 +132,7 @@ func renumbered(x []float32, from, to Features) []float32 {
 	if slices.Equal(from.Names, to.Names) {
 		return x
 	}
-	out := make([]float32, to.names().Len())
+	out := make([]float32, namesOf(to).Len())
 	for i, name := range to.Names {
 		if at := slices.Index(from.Names, name); at >= 0 {
 			out[i] = x[at]
@@ -145,7 +148,7 @@ func renumbered(x []float32, from, to Features) []float32 {
 // fits reports a decision whose number of numbers does not fit the names of a Spec, or that does not choose among its
 // arms. A log has only numbers, so it cannot be checked whether they mean what the names say.
 func (l *Log) fits(spec Spec, d *journal.Decision) error {
-	context, action, numbers := spec.Context.names().Len(), spec.Action.names().Len(), 0
+	context, action, numbers := namesOf(spec.Context).Len(), namesOf(spec.Action).Len(), 0
 	if len(d.Actions) > 0 {
 		numbers = len(d.Actions[0])
 	}

@@ -41,15 +41,16 @@ func alike(a, b Spec) bool {
 	return slices.Equal(a.Context.Names, b.Context.Names) && slices.Equal(a.Action.Names, b.Action.Names)
 }
 
-// of returns the Spec with these arms.
-func (s Spec) of(arms []string) Spec {
+// configWith returns the configuration of the agent that a Spec describes, with other arms. It does not check names and
+// numbers, because a check needs two arms.
+func configWith(s Spec, arms []string) (agent.Config, error) {
 	s.Arms, s.Like = arms, nil
-	return s
+	return uncheckedConfig(s)
 }
 
 // armSet returns the ArmSet of a Spec, given the present arms, whose names are indexed by number. set.Names then also
 // has the new names. last is the Spec before: the entries of its Like have been applied already.
-func (s Spec) armSet(set agent.ArmSet, names []string, last Spec) (agent.ArmSet, error) {
+func armSet(s Spec, set agent.ArmSet, names []string, last Spec) (agent.ArmSet, error) {
 	if len(s.Arms) == 0 {
 		return set, nil
 	}

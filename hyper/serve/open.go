@@ -49,7 +49,7 @@ func (s *Server) open(spec Spec) (out served, err error) {
 	if err != nil {
 		return out, err
 	}
-	c, err := spec.of(made).config()
+	c, err := configWith(spec, made)
 	if err != nil {
 		return out, err
 	}
@@ -93,7 +93,7 @@ func (a served) with(spec Spec, names []string) (served, error) {
 		a.places = append(a.places, at)
 	}
 	a.whole = set.Whole() && slices.Equal(a.places, set.Offered)
-	c, err := spec.of(names).config()
+	c, err := configWith(spec, names)
 	a.weighted = c.Learner.Train.Weighted
 	return a, err
 }
@@ -131,7 +131,7 @@ func (s *Server) fits(spec Spec) bool {
 	if err != nil {
 		return false
 	}
-	c, err := spec.of(made).config()
+	c, err := configWith(spec, made)
 	return err == nil && agent.Check(c, s.file()) == nil
 }
 

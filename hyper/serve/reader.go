@@ -96,7 +96,7 @@ func reader(spec Spec, file string) (out served, err error) {
 	if f.Arms.First > 0 {
 		made = names[:f.Arms.First]
 	}
-	c, err := spec.of(made).config()
+	c, err := configWith(spec, made)
 	if err != nil {
 		return out, err
 	}
@@ -229,7 +229,7 @@ func (o *source) spec(ctx context.Context, spec *Spec) error {
 	if err := decode(io.LimitReader(w.Body, mostSpec), spec); err != nil {
 		return fmt.Errorf("%s/v1/spec: %w", o.url, err)
 	}
-	_, err = spec.Config()
+	_, err = Config(*spec)
 	return err
 }
 

@@ -23,7 +23,7 @@ func (s *Server) Reload(ctx context.Context, spec Spec) error {
 	}
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
-	if _, err := spec.Config(); err != nil {
+	if _, err := Config(spec); err != nil {
 		return err
 	}
 	spec = s.asSaved(spec)
@@ -32,15 +32,15 @@ func (s *Server) Reload(ctx context.Context, spec Spec) error {
 		return err
 	}
 	set, names := now.Arms(), now.names
-	next, err := spec.armSet(set, names, now.spec)
+	next, err := armSet(spec, set, names, now.spec)
 	if err != nil {
 		return err
 	}
-	made := spec
+	made := spec.Arms
 	if len(spec.Arms) > 0 {
-		made = spec.of(names[:set.First])
+		made = names[:set.First]
 	}
-	c, err := made.config()
+	c, err := configWith(spec, made)
 	if err != nil {
 		return err
 	}
@@ -104,10 +104,10 @@ func (s *Server) replaceAgent(ctx context.Context, spec Spec, anew bool) error {
 	if err != nil {
 		return err
 	}
-	if anew && log.first > 0 {
+	if anew && log.first() > 0 {
 		return fmt.Errorf("the agent must learn anew from the log to get other arms or features, and the log has dropped "+
 			"its records before record %d (--keep-log): keep arms and names as they are, or let `hyper replay %s --agent "+
-			"FILE.json --to NEW` learn from what is left, and serve the new folder", log.first, s.options.Dir)
+			"FILE.json --to NEW` learn from what is left, and serve the new folder", log.first(), s.options.Dir)
 	}
 	next, err := Replay(ctx, log, spec, seen)
 	if err != nil {
@@ -158,9 +158,8 @@ func (s *Server) reopen(spec Spec, do func() error) error {
 func (s *Server) replaceFile(ctx context.Context, next *agent.Agent, spec Spec, seen uint64) error {
 	defer next.Close()
 	now := s.now
-	later := &Log{all: func() Records { return s.log.All(seen) }, arms: next.Arms().Names, changed: true,
-		context: now.spec.Context, action: now.spec.Action}
-	if err := learnFrom(ctx, next, later.fitted(spec), s.log.Next(), false); err != nil {
+	later := func() Records { return s.log.All(seen) }
+	if err := catchUp(ctx, next, spec, later, now.spec, s.log.Next()); err != nil {
 		return err
 	}
 	if err := next.Continue(s.log); err != nil {

@@ -32,7 +32,7 @@ func Replay(ctx context.Context, log *Log, spec Spec, before uint64) (*agent.Age
 		return a, err
 	}
 	now := a.Arms()
-	next, err := spec.armSet(now, log.named(spec, len(now.Like)), log.own)
+	next, err := armSet(spec, now, log.named(spec, len(now.Like)), log.own)
 	if err != nil || slices.Equal(next.Names, spec.Arms) && len(now.Like) == len(next.Like) && len(now.Names) == 0 {
 		return a, err
 	}
@@ -54,13 +54,13 @@ func (l *Log) named(spec Spec, n int) []string {
 // at that time. If it cannot add arms, it has all arms from the beginning.
 func (l *Log) trainedAgent(ctx context.Context, spec Spec, before uint64) (*agent.Agent, error) {
 	spec.Background = 0
-	c, err := spec.Config()
+	c, err := Config(spec)
 	if err == nil && len(spec.Arms) > 0 {
 		n := math.MaxInt
 		if c.AddsArms() {
 			n = l.made
 		}
-		c, err = spec.of(l.named(spec, n)).config()
+		c, err = configWith(spec, l.named(spec, n))
 	}
 	if err != nil {
 		return nil, err
@@ -96,6 +96,13 @@ func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint
 		}
 	}
 	return nil
+}
+
+// catchUp lets an agent of a Spec learn from later records of a log, before a number. was is the Spec that the log's
+// numbers have at the first of these records; the agent has the log's arms.
+func catchUp(ctx context.Context, a *agent.Agent, spec Spec, later func() Records, was Spec, before uint64) error {
+	l := &Log{all: later, arms: a.Arms().Names, changed: true, context: was.Context, action: was.Action}
+	return learnFrom(ctx, a, l.fitted(spec), before, false)
 }
 
 // withAdvice adds to the error of a record what to change in the file of a Spec.

@@ -116,10 +116,8 @@ type keeper interface {
 // served is an agent with its Spec.
 type served struct {
 	*agent.Agent
-	spec     Spec
+	choices
 	names    []string // names of all arms, by their numbers
-	places   []int    // the number of each of the Spec's arms
-	whole    bool     // whether these are all arms, in the order of their numbers
 	weighted bool     // whether rewards may have weights
 }
 
@@ -149,7 +147,7 @@ func New(o Options) (*Server, error) {
 	if o.From != "" {
 		return newReader(s)
 	}
-	if _, err := o.Spec.Config(); err != nil {
+	if _, err := Config(o.Spec); err != nil {
 		return nil, err
 	}
 	var err error

@@ -242,7 +242,7 @@ func TestServerOfArmsAlone(t *testing.T) {
 		"bayesian-linear needs a context": {Arms: spec.Arms, Learner: bayesian},
 		"other settings need learner":     {Arms: spec.Arms, Set: json.RawMessage(`{"waves": 20}`)},
 	} {
-		if _, err := wrong.Config(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Config(wrong); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

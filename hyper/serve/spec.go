@@ -60,7 +60,8 @@ type Features struct {
 	Buckets int      `json:"buckets,omitempty"`
 }
 
-func (f Features) names() agent.Names { return agent.Names{Known: f.Names, Buckets: f.Buckets} }
+// namesOf returns the names of features in the form of package agent.
+func namesOf(f Features) agent.Names { return agent.Names{Known: f.Names, Buckets: f.Buckets} }
 
 // Change is agent.Change; without Run there is no test.
 type Change struct {
@@ -75,8 +76,8 @@ type Waiting struct {
 	Combine string   `json:"combine,omitempty"` // first, sum, max or last; "" means first
 }
 
-// reward returns the agent.Reward of a Waiting.
-func (w Waiting) reward() (agent.Reward, error) {
+// rewardOf returns the agent.Reward of a Waiting.
+func rewardOf(w Waiting) (agent.Reward, error) {
 	r := agent.Reward{Wait: time.Duration(w.Wait), Default: w.Default}
 	if w.Combine == "" {
 		return r, nil
@@ -119,7 +120,7 @@ func ReadSpec(path string) (Spec, error) {
 		err = strict.JSON(text, &s)
 	}
 	if err == nil {
-		_, err = s.Config()
+		_, err = Config(s)
 	}
 	return s, faults.Prefix(path+": ", err)
 }
@@ -133,21 +134,21 @@ func decode(r io.Reader, v any) error {
 	return strict.JSON(text, v)
 }
 
-// Config returns the agent's configuration. The error joins everything that is wrong.
-func (s Spec) Config() (agent.Config, error) {
-	if err := errors.Join(s.checkNames(), s.checkNumbers()); err != nil {
+// Config returns the configuration of the agent that a Spec describes. The error joins everything that is wrong.
+func Config(s Spec) (agent.Config, error) {
+	if err := errors.Join(checkNames(s), checkNumbers(s)); err != nil {
 		return agent.Config{}, err
 	}
-	c, err := s.config()
+	c, err := uncheckedConfig(s)
 	if err == nil && len(s.Like) > 0 && !c.AddsArms() {
 		err = fmt.Errorf("like must be left out: learner %q has no separate belief for each arm, and learns anew from the "+
-			"log if arms are added", s.kind())
+			"log if arms are added", kind(s))
 	}
 	return c, err
 }
 
-// config is Config without the checks of names and numbers.
-func (s Spec) config() (agent.Config, error) {
+// uncheckedConfig is Config without the checks of names and numbers.
+func uncheckedConfig(s Spec) (agent.Config, error) {
 	c := agent.Config{Seed: s.Seed, Floor: s.Floor, Pending: s.Pending, Expire: time.Duration(s.Expire),
 		Backend: s.Backend}
 	if s.Background > 0 {
@@ -157,11 +158,11 @@ func (s Spec) config() (agent.Config, error) {
 		c.Change = &agent.Change{Run: s.Change.Run, Restart: s.Change.Restart}
 	}
 	var err error
-	if c.Reward, err = s.Reward.reward(); err != nil {
+	if c.Reward, err = rewardOf(s.Reward); err != nil {
 		return c, err
 	}
 	problem := bandit.Problem{Actions: len(s.Arms)}
-	if e := s.encoding(); e != nil {
+	if e := encoding(s); e != nil {
 		if err := e.Validate(); err != nil {
 			return c, err
 		}
@@ -171,7 +172,7 @@ func (s Spec) config() (agent.Config, error) {
 			problem.Blocks, problem.Numbered = e.Arms, true
 		}
 	}
-	if err := s.learner(&c, problem); err != nil {
+	if err := setLearner(&c, s, problem); err != nil {
 		return c, err
 	}
 	c.Learner.Train.Capacity = s.Capacity
@@ -183,10 +184,10 @@ func (s Spec) config() (agent.Config, error) {
 	return c, nil
 }
 
-// learner sets the learner of a configuration. Weights of feedback need a learner whose training supports them.
-func (s Spec) learner(c *agent.Config, p bandit.Problem) error {
+// setLearner sets the learner of a configuration. Weights of feedback need a learner whose training supports them.
+func setLearner(c *agent.Config, s Spec, p bandit.Problem) error {
 	if alone := c.Encoding == nil; alone && s.Learner == "" {
-		noise, err := s.armNoise()
+		noise, err := armNoise(s)
 		if err != nil {
 			return err
 		}
@@ -197,7 +198,7 @@ func (s Spec) learner(c *agent.Config, p bandit.Problem) error {
 	} else if alone && s.Learner == bayesian {
 		return errors.New("learner bayesian-linear needs a context; leave learner out for arms alone")
 	}
-	l, err := catalog.For(s.kind(), p, s.Set)
+	l, err := catalog.For(kind(s), p, s.Set)
 	if err != nil {
 		return err
 	}
@@ -208,7 +209,7 @@ func (s Spec) learner(c *agent.Config, p bandit.Problem) error {
 
 // armNoise returns the noise variance of arms without a context and without a learner, which is their only setting; 0
 // means the default.
-func (s Spec) armNoise() (float64, error) {
+func armNoise(s Spec) (float64, error) {
 	var set struct {
 		NoiseVariance *float64 `json:"noise-variance"`
 	}
@@ -231,30 +232,31 @@ func (s Spec) armNoise() (float64, error) {
 
 const bayesian = "bayesian-linear"
 
-func (s Spec) kind() string { return cmp.Or(s.Learner, bayesian) }
+// kind returns the name of the learner.
+func kind(s Spec) string { return cmp.Or(s.Learner, bayesian) }
 
 // encoding returns the Encoding of the Spec's numbers, or nil for arms without a context.
-func (s Spec) encoding() *agent.Encoding {
-	context, action := s.Context.names().Len(), s.Action.names().Len()
+func encoding(s Spec) *agent.Encoding {
+	context, action := namesOf(s.Context).Len(), namesOf(s.Action).Len()
 	if len(s.Arms) > 0 && context == 0 {
 		return nil
 	}
 	e := &agent.Encoding{Context: context, Action: action, Arms: len(s.Arms), Cross: s.Cross, Standardize: !s.Raw,
 		Code: agent.AsOneHot}
-	if len(s.Arms) > 0 && s.kind() == bayesian {
+	if len(s.Arms) > 0 && kind(s) == bayesian {
 		e.Code = agent.AsNumber
 	}
 	return e
 }
 
 // checkNames reports names that are wrong or missing.
-func (s Spec) checkNames() error {
-	errs := []error{faults.Prefix("context: ", s.Context.names().Validate()),
-		faults.Prefix("action: ", s.Action.names().Validate())}
+func checkNames(s Spec) error {
+	errs := []error{faults.Prefix("context: ", namesOf(s.Context).Validate()),
+		faults.Prefix("action: ", namesOf(s.Action).Validate())}
 	switch {
-	case len(s.Arms) > 0 && s.Action.names().Len() > 0:
+	case len(s.Arms) > 0 && namesOf(s.Action).Len() > 0:
 		errs = append(errs, errors.New("arms and action exclude each other: actions have names, or features"))
-	case len(s.Arms) == 0 && s.Action.names().Len() == 0:
+	case len(s.Arms) == 0 && namesOf(s.Action).Len() == 0:
 		errs = append(errs, errors.New("arms or action must be given: there is nothing to choose from"))
 	case len(s.Arms) == 1:
 		errs = append(errs, errors.New("arms must have at least two names"))

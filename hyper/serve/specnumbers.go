@@ -8,7 +8,7 @@ import (
 )
 
 // checkNumbers reports numbers and times of a Spec that are out of range.
-func (s Spec) checkNumbers() error {
+func checkNumbers(s Spec) error {
 	var errs []error
 	check := func(ok bool, message string, got any) {
 		if !ok {
@@ -27,11 +27,11 @@ func (s Spec) checkNumbers() error {
 	if (s.Replay == "window" || s.Replay == "reservoir") && s.Capacity == 0 {
 		errs = append(errs, fmt.Errorf("replay %s needs capacity, the number of rewards that are kept", s.Replay))
 	}
-	return errors.Join(append(errs, s.Reward.check(time.Duration(s.Expire)))...)
+	return errors.Join(append(errs, checkWaiting(s.Reward, time.Duration(s.Expire)))...)
 }
 
-// check reports times that do not fit together. expire is the age at which decisions expire; 0 means never.
-func (w Waiting) check(expire time.Duration) error {
+// checkWaiting reports times that do not fit together. expire is the age at which decisions expire; 0 means never.
+func checkWaiting(w Waiting, expire time.Duration) error {
 	wait, waits := time.Duration(w.Wait), w.Default != nil || w.Combine != "" && w.Combine != "first"
 	switch {
 	case wait < 0:

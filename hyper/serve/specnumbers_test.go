@@ -31,7 +31,7 @@ func TestSpecNumbers(t *testing.T) {
 		var s Spec
 		err := strict.JSON([]byte("{"+names+", "+text+"}"), &s)
 		if err == nil {
-			_, err = s.Config()
+			_, err = Config(s)
 		}
 		if (err == nil) != (wants == nil) {
 			t.Errorf("%s: got error %v", text, err)
@@ -45,7 +45,7 @@ func TestSpecNumbers(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"noise-variance": 0}`: "noise-variance must be positive", `{"noise-variance": 1}`: "", `{}`: "",
 	} {
-		c, err := Spec{Arms: []string{"a", "b"}, Set: []byte(text)}.Config()
+		c, err := Config(Spec{Arms: []string{"a", "b"}, Set: []byte(text)})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v", text, err)
 		}
