@@ -7,41 +7,6 @@ import (
 	"time"
 )
 
-// Activity counts what the server has done since it started; its page shows these counts.
-type Activity struct {
-	Since     time.Time `json:"since"` // time at which the server started
-	Decisions int       `json:"decisions"`
-	Rewards   int       `json:"rewards"` // number of these decisions with a reward
-	// Arms has the counts of each arm, in the order of the Spec. Actions with features are not counted here.
-	Arms []ArmActivity `json:"arms,omitempty"`
-	// Steps has the last ten minutes in steps of five seconds, the oldest first. The last step is not complete.
-	StepSeconds float64 `json:"step_seconds"`
-	Steps       []Step  `json:"steps"`
-}
-
-// ArmActivity counts the decisions for an arm, and their rewards.
-type ArmActivity struct {
-	Name      string  `json:"name"`
-	Decisions int     `json:"decisions"`
-	Share     float64 `json:"share"` // share of all decisions
-	Rewards   int     `json:"rewards"`
-	// Mean is the mean reward of the arm's decisions with a reward. Lower and Upper are its 95% interval: Wilson's
-	// interval if all rewards are 0 or 1, and the normal interval otherwise. They are missing before there are enough
-	// rewards.
-	Mean  *float64 `json:"mean,omitempty"`
-	Lower *float64 `json:"lower,omitempty"`
-	Upper *float64 `json:"upper,omitempty"`
-}
-
-// Step counts the decisions and rewards of five seconds.
-type Step struct {
-	Decisions int      `json:"decisions"`
-	Rewards   int      `json:"rewards"`
-	Mean      *float64 `json:"mean,omitempty"` // mean reward
-	P50       float64  `json:"p50"`            // median time of a decision in seconds; 0 without decisions
-	P99       float64  `json:"p99"`            // 99% quantile of that time
-}
-
 // These are the number and the length of the steps.
 const (
 	steps      = 120

@@ -20,11 +20,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 )
 
-// Failure is the answer to a request that failed.
-type Failure struct {
-	Error string `json:"error"`
-}
-
 // answer returns the handler that decodes a request's body, calls f, and encodes the result.
 func answer[In, Out any](s *Server, name string, f func(context.Context, *In) (*Out, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

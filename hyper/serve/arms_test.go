@@ -479,7 +479,7 @@ func TestServerArmsCrash(t *testing.T) {
 						copied(old, dir, agentFile)
 					}
 					if left == "before" {
-						copied(old, dir, specFile)
+						copied(old, dir, "spec.json")
 					}
 					if file == "none" && spec.Learner != "" { // it takes `hyper replay`
 						continue

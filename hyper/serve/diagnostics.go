@@ -9,30 +9,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// Diagnostics describes the agent's present belief about its last decisions, estimated by functions drawn from the
-// belief.
-type Diagnostics struct {
-	Decisions int `json:"decisions"` // number of last decisions that the fields below describe, at most 64
-	Functions int `json:"functions"` // number of functions drawn
-	// Regret is the mean, over functions and decisions, of the value of the best action minus the value of the action
-	// taken: the agent's estimate of the cost of a decision, in units of rewards.
-	Regret float64 `json:"regret"`
-	// Exploring is the share of decisions that did not take the action with the best mean.
-	Exploring float64 `json:"exploring"`
-	// Distinct is the number of functions that differ in the actions they would take.
-	Distinct int `json:"distinct"`
-	// Spread is the standard deviation of an action's value over functions, as a root mean square over actions. At 0
-	// the belief has collapsed, and no longer explores.
-	Spread float64 `json:"spread"`
-	// Drift is the distance that training has moved the parameters: see agent.Agent.Drift.
-	Drift float64 `json:"drift"`
-	// Alarms counts the alarms of the test of change. Evidence is its statistic divided by Run: at 1 it is an alarm.
-	Alarms   int     `json:"alarms"`
-	Evidence float64 `json:"evidence"`
-	// Calibration is missing until some rewards have been compared with predictions.
-	Calibration *Calibration `json:"calibration,omitempty"`
-}
-
 // functions is the number of functions that Diagnostics draws.
 const functions = 64
 

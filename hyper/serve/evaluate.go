@@ -49,7 +49,7 @@ type EvaluateOptions struct {
 
 func (o EvaluateOptions) withDefaults() EvaluateOptions {
 	o.Learn = cmp.Or(o.Learn, 0.5)
-	o.Functions = cmp.Or(o.Functions, functions)
+	o.Functions = cmp.Or(o.Functions, 64)
 	return o
 }
 

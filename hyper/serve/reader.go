@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -163,13 +162,6 @@ func (s *Server) follow(spec Spec, file string) error {
 	s.recent.forget()
 	s.now = next
 	return nil
-}
-
-// same reports whether two Specs are equal.
-func same(a, b Spec) bool {
-	x, err1 := json.Marshal(a)
-	y, err2 := json.Marshal(b)
-	return err1 == nil && err2 == nil && string(x) == string(y)
 }
 
 // get sends a GET request to the source. The caller closes the body of the answer.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,9 +13,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
-
-// Records is the sequence of a log's records: see durable.Log.All.
-type Records = iter.Seq2[journal.Record, error]
 
 // Replay returns an agent of the Spec that has learned from the log of another agent, from its records before a number.
 // Arms and features are matched by name, see [OpenLog]; names that the log does not have are new. Each feedback trains

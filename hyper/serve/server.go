@@ -160,14 +160,11 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// agentFile and logFolder are the names of the agent's file and of its log's folder.
-const (
-	agentFile = "agent"
-	logFolder = "log"
-)
-
 // file returns the path of the agent's file.
 func (s *Server) file() string { return filepath.Join(s.options.Dir, agentFile) }
+
+// logFolder is the name of the folder of an agent's log.
+const logFolder = "log"
 
 // Save saves the agent, with the decisions that wait for their rewards.
 func (s *Server) Save() error {
@@ -250,14 +247,6 @@ func (s *Server) health(context.Context, *struct{}) (*Health, error) {
 	return h, nil
 }
 
-// Health is the answer of /v1/health.
-type Health struct {
-	Status string `json:"status"` // "ok", "not learning", or, if the server reads, "not following"
-	Data   int    `json:"data"`   // number of rewards learned from
-	Rounds int    `json:"rounds"` // number of rounds of training
-	Error  string `json:"error,omitempty"`
-}
-
 func (s *Server) snapshot(context.Context, *struct{}) (*Saved, error) {
 	if err := s.Save(); err != nil {
 		return nil, err
@@ -265,12 +254,6 @@ func (s *Server) snapshot(context.Context, *struct{}) (*Saved, error) {
 	a, done := s.agent()
 	defer done()
 	return &Saved{File: s.file(), Data: a.Size()}, nil
-}
-
-// Saved is the answer of /v1/snapshot.
-type Saved struct {
-	File string `json:"file"`
-	Data int    `json:"data"`
 }
 
 func (s *Server) spec(context.Context, *struct{}) (*Spec, error) {

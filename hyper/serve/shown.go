@@ -8,19 +8,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// Shown is the body of /v1/shown: deferred decisions that have been shown. It has one decision, by ID, or a list.
-type Shown struct {
-	ID  string   `json:"id,omitempty"`
-	IDs []string `json:"ids,omitempty"`
-}
-
-// Waits is the answer of /v1/shown: the number of decisions that are marked as shown, now or before, and the error of
-// each other decision.
-type Waits struct {
-	Shown  int      `json:"shown"`
-	Errors []Refuse `json:"errors,omitempty"`
-}
-
 func (s *Server) shown(ctx context.Context, r *Shown) (*Waits, error) {
 	if s.source != nil {
 		return nil, fmt.Errorf("%w: send shown decisions to the server that learns, %s", errReads, s.source.url)

@@ -11,7 +11,7 @@ import (
 
 func TestOwnPackagesExist(t *testing.T) {
 	for _, name := range ownPackages {
-		if _, err := os.Stat(filepath.Join("..", "..", "hyper", name)); err != nil {
+		if _, err := os.Stat(filepath.Join("..", "..", "..", "hyper", name)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -2,13 +2,10 @@ package serve
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"time"
 
@@ -21,60 +18,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Spec describes an agent in a JSON file for a service: the options to choose from, by name, and the learner that
-// chooses, with its settings.
-type Spec struct {
-	// Arms has the names of the options, if each decision chooses among these options, or among some of them. Without
-	// Arms, each decision lists its actions by their features.
-	Arms []string `json:"arms,omitempty"`
-	// Like names, for a new arm, the present or former arm with whose belief it begins: {"newer": "new"}. Other new
-	// arms begin with the prior.
-	Like map[string]string `json:"like,omitempty"`
-	// Context has the features that all actions of a decision share; Action has the features of each action.
-	Context Features `json:"context,omitzero"`
-	Action  Features `json:"action,omitzero"`
-	// Cross adds the products of features of the action with features of the context.
-	Cross bool `json:"cross,omitempty"`
-	// Raw uses features as they are; otherwise they are standardised online.
-	Raw bool `json:"raw,omitempty"`
-	// Learner is a name in catalog.Learners. "" means bayesian-linear, or the learner of agent.Arms for arms without a
-	// context. Set has its settings.
-	Learner string          `json:"learner,omitempty"`
-	Set     json.RawMessage `json:"set,omitempty"`
-
-	Seed       uint64   `json:"seed,omitempty"`
-	Floor      float64  `json:"floor,omitempty"`      // see agent.Config
-	Pending    int      `json:"pending,omitempty"`    // see agent.Config
-	Expire     Duration `json:"expire,omitempty"`     // see agent.Config
-	Reward     Waiting  `json:"reward,omitzero"`      // what decisions with no reward or several rewards teach
-	Replay     string   `json:"replay,omitempty"`     // growth, reservoir or window
-	Capacity   int      `json:"capacity,omitempty"`   // largest number of data kept
-	Change     Change   `json:"change,omitzero"`      // test of change
-	Background float64  `json:"background,omitempty"` // share of the time for training; 0 trains when rewards arrive
-	Backend    string   `json:"backend,omitempty"`
-}
-
-// Features names features: see agent.Names.
-type Features struct {
-	Names   []string `json:"names,omitempty"`
-	Buckets int      `json:"buckets,omitempty"`
-}
-
 // namesOf returns the names of features in the form of package agent.
 func namesOf(f Features) agent.Names { return agent.Names{Known: f.Names, Buckets: f.Buckets} }
-
-// Change is agent.Change; without Run there is no test.
-type Change struct {
-	Run     float64 `json:"run"`               // see agent.Change
-	Restart bool    `json:"restart,omitempty"` // whether the agent begins anew at an alarm
-}
-
-// Waiting is agent.Reward: how long the agent waits for the rewards of a decision, and what it learns then.
-type Waiting struct {
-	Wait    Duration `json:"wait,omitempty"`
-	Default *float32 `json:"default,omitempty"` // reward of a decision without one; if nil, it teaches nothing
-	Combine string   `json:"combine,omitempty"` // first, sum, max or last; "" means first
-}
 
 // rewardOf returns the agent.Reward of a Waiting.
 func rewardOf(w Waiting) (agent.Reward, error) {
@@ -86,52 +31,6 @@ func rewardOf(w Waiting) (agent.Reward, error) {
 		return r, fmt.Errorf("reward.combine must be first, sum, max or last, got %q", w.Combine)
 	}
 	return r, nil
-}
-
-// Duration is a time.Duration that JSON has as text, such as "36h".
-type Duration time.Duration
-
-// UnmarshalText parses a text as time.ParseDuration does.
-func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := time.ParseDuration(string(text))
-	*d = Duration(v)
-	return err
-}
-
-// MarshalText returns the text of a Duration.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-// mostSpec is the largest size of a Spec's file in bytes.
-const mostSpec = 1 << 20
-
-// ReadSpec reads a Spec from a file and checks it.
-func ReadSpec(path string) (Spec, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return Spec{}, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostSpec+1))
-	if err == nil && len(text) > mostSpec {
-		err = fmt.Errorf("it has more than %d bytes", mostSpec)
-	}
-	var s Spec
-	if err == nil {
-		err = strict.JSON(text, &s)
-	}
-	if err == nil {
-		_, err = Config(s)
-	}
-	return s, faults.Prefix(path+": ", err)
-}
-
-// decode reads one JSON value strictly: see package strict.
-func decode(r io.Reader, v any) error {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
-	return strict.JSON(text, v)
 }
 
 // Config returns the configuration of the agent that a Spec describes. The error joins everything that is wrong.
@@ -282,4 +181,11 @@ func replayOf(word string) (agent.Replay, error) {
 		return r, nil
 	}
 	return 0, fmt.Errorf("replay must be growth, reservoir or window, got %q", word)
+}
+
+// configWith returns the configuration of the agent that a Spec describes, with other arms. It does not check names and
+// numbers, because a check needs two arms.
+func configWith(s Spec, arms []string) (agent.Config, error) {
+	s.Arms, s.Like = arms, nil
+	return uncheckedConfig(s)
 }
