@@ -5,6 +5,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // These are the number and the length of the steps.
@@ -203,17 +205,17 @@ func (s *stepping) quantile(q float64) float64 {
 }
 
 // result returns the present counts, for these arms.
-func (a *activity) result(arms []string, wait time.Duration, settled func(id string) (float32, bool)) *Activity {
+func (a *activity) result(arms []string, wait time.Duration, settled func(id string) (float32, bool)) *api.Activity {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.settle(len(a.waits), wait, settled)
 	a.step()
-	out := &Activity{Since: a.since, Decisions: a.all.decisions, Rewards: a.all.rewards,
-		StepSeconds: stepLength.Seconds(), Steps: make([]Step, steps)}
+	out := &api.Activity{Since: a.since, Decisions: a.all.decisions, Rewards: a.all.rewards,
+		StepSeconds: stepLength.Seconds(), Steps: make([]api.Step, steps)}
 	for i := range out.Steps {
 		number := a.latest - steps + 1 + int64(i)
 		if s := &a.ring[(number%steps+steps)%steps]; s.number == number {
-			out.Steps[i] = Step{Decisions: s.decisions, Rewards: s.rewards, Mean: s.mean(), P50: s.quantile(0.5),
+			out.Steps[i] = api.Step{Decisions: s.decisions, Rewards: s.rewards, Mean: s.mean(), P50: s.quantile(0.5),
 				P99: s.quantile(0.99)}
 		}
 	}
@@ -222,7 +224,7 @@ func (a *activity) result(arms []string, wait time.Duration, settled func(id str
 		if t == nil {
 			t = new(tally)
 		}
-		one := ArmActivity{Name: name, Decisions: t.decisions, Rewards: t.rewards, Mean: t.mean(),
+		one := api.ArmActivity{Name: name, Decisions: t.decisions, Rewards: t.rewards, Mean: t.mean(),
 			Share: float64(t.decisions) / float64(max(a.all.decisions, 1))}
 		one.Lower, one.Upper = t.interval()
 		out.Arms = append(out.Arms, one)
@@ -230,8 +232,8 @@ func (a *activity) result(arms []string, wait time.Duration, settled func(id str
 	return out
 }
 
-func (s *Server) activity(context.Context, *struct{}) (*Activity, error) {
+func (s *Server) activity(context.Context, *struct{}) (*api.Activity, error) {
 	a, done := s.agent()
 	defer done()
-	return s.active.result(a.spec.Arms, time.Duration(a.spec.Reward.Wait), a.Settled), nil
+	return s.active.result(a.Spec.Arms, time.Duration(a.Spec.Reward.Wait), a.Settled), nil
 }

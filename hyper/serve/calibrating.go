@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // calibrating compares the rewards of groups of decisions with the agent's belief before the first decision of the
@@ -144,14 +145,14 @@ func (c *calibrating) close() {
 }
 
 // result returns nil before the first comparison.
-func (c *calibrating) result() *Calibration {
+func (c *calibrating) result() *api.Calibration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := min(c.next, len(c.ring))
 	if n == 0 {
 		return nil
 	}
-	out := &Calibration{}
+	out := &api.Calibration{}
 	for _, one := range c.ring[:n] {
 		out.Rewards += one.Responses
 		for _, u := range one.PIT {

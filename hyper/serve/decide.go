@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
-func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
+func (s *Server) decide(ctx context.Context, r *api.DecisionRequest) (*api.Decision, error) {
 	begun := time.Now()
 	a, done := s.agent()
 	defer done()
@@ -32,10 +33,10 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 		return nil, err
 	}
 	took := time.Since(begun) / time.Duration(len(list))
-	answers := make([]Answer, len(list))
+	answers := make([]api.Decision, len(list))
 	for i, d := range list {
 		s.decided(a, m, d, names[d.Action], took)
-		answers[i] = Answer{ID: d.ID, Action: d.Action, Name: names[d.Action], Probability: float32(d.Prob()),
+		answers[i] = api.Decision{ID: d.ID, Action: d.Action, Name: names[d.Action], Probability: float32(d.Prob()),
 			Probabilities: d.Probabilities}
 	}
 	out := answers[0]
@@ -49,19 +50,19 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 func (s *Server) decided(a served, m agent.Menu, d agent.Decision, name string, took time.Duration) {
 	s.metrics.decided(d)
 	s.recent.decided(m, d)
-	if len(a.spec.Arms) == 0 {
+	if len(a.Spec.Arms) == 0 {
 		name = ""
 	}
-	wait := time.Duration(a.spec.Reward.Wait)
+	wait := time.Duration(a.Spec.Reward.Wait)
 	s.active.decided(d.ID, name, took, wait, a.Settled)
 	if s.source == nil {
 		s.calib.decided(a.Agent, m, d, wait)
 	}
 }
 
-// menu returns the agent's menu of a request, and the names of the actions. The error has the status of the answer.
-func (s *Server) menu(a served, r *Request) (agent.Menu, []string, error) {
-	m, names, err := a.menu(r, s.options.MostActions)
+// Menu returns the agent's menu of a request, and the names of the actions. The error has the status of the answer.
+func (s *Server) menu(a served, r *api.DecisionRequest) (agent.Menu, []string, error) {
+	m, names, err := a.Menu(r, s.options.MostActions)
 	switch {
 	case errors.Is(err, agent.ErrNotFinite):
 		return m, nil, err // 422

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // functions is the number of functions that Diagnostics draws.
@@ -47,14 +48,14 @@ func (r *recent) all() (menus []agent.Menu, actions []int) {
 	return menus, actions
 }
 
-func (s *Server) diagnostics(context.Context, *struct{}) (*Diagnostics, error) {
+func (s *Server) diagnostics(context.Context, *struct{}) (*api.Diagnostics, error) {
 	a, done := s.agent()
 	defer done()
 	menus, actions := s.recent.all()
 	drift, err := a.Drift()
-	out := &Diagnostics{Decisions: len(menus), Functions: functions, Drift: drift, Alarms: a.Alarms().Count,
+	out := &api.Diagnostics{Decisions: len(menus), Functions: functions, Drift: drift, Alarms: a.Alarms().Count,
 		Calibration: s.calib.result()}
-	if run := a.spec.Change.Run; run > 0 {
+	if run := a.Spec.Change.Run; run > 0 {
 		out.Evidence = a.Alarms().Evidence / run
 	}
 	if err != nil || len(menus) == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // metrics holds the metrics of /metrics.
@@ -49,7 +50,7 @@ func newMetrics(s *Server) *metrics {
 			return f(a)
 		})
 	}
-	calibration := func(name, help string, f func(*Calibration) float64) prometheus.Collector {
+	calibration := func(name, help string, f func(*api.Calibration) float64) prometheus.Collector {
 		return gauge(name, help, func(served) float64 {
 			if c := s.calib.result(); c != nil {
 				return f(c)
@@ -62,10 +63,10 @@ func newMetrics(s *Server) *metrics {
 		gauge("hyper_data", "Number of rewards that the agent has learned from.", func(a served) float64 { return float64(a.Size()) }),
 		gauge("hyper_rounds", "Number of rounds of training.", func(a served) float64 { return float64(a.Rounds()) }),
 		calibration("hyper_calibration_surprise", "How much less likely a reward was than the agent expects, in nats.",
-			func(c *Calibration) float64 { return c.Surprise }),
+			func(c *api.Calibration) float64 { return c.Surprise }),
 		calibration("hyper_calibration_joint",
 			"How much more likely two consecutive rewards were together than the agent expects, in nats.",
-			func(c *Calibration) float64 { return c.Joint }),
+			func(c *api.Calibration) float64 { return c.Joint }),
 		gauge("hyper_change_alarms", "Number of alarms of the test of change.", func(a served) float64 {
 			return float64(a.Alarms().Count)
 		}),

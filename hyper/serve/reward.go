@@ -7,22 +7,23 @@ import (
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // mostRewards is the largest number of rewards in a request.
 const mostRewards = 10_000
 
-func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
+func (s *Server) reward(ctx context.Context, r *api.RewardRequest) (*api.RewardReply, error) {
 	if s.source != nil {
 		return nil, fmt.Errorf("%w: send rewards to the server that learns, %s", errReads, s.source.url)
 	}
-	all := r.All
+	all := r.List
 	one := r.ID != "" || r.Reward != nil
 	switch {
 	case one && len(all) > 0:
 		return nil, bad("give one reward, by id and reward, or an array of rewards, and not both")
 	case one:
-		all = []Reward{{r.ID, r.Reward, r.Weight}}
+		all = []api.Reward{{ID: r.ID, Reward: r.Reward, Weight: r.Weight}}
 	case len(all) == 0:
 		return nil, bad("there is no reward: give id and reward, or an array of rewards")
 	case len(all) > mostRewards:
@@ -42,7 +43,7 @@ func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
 	}
 	a, done := s.agent()
 	defer done()
-	out := &Taken{}
+	out := &api.RewardReply{}
 	for _, f := range all {
 		err := s.take(ctx, a, f)
 		switch {
@@ -51,13 +52,13 @@ func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
 		case one, ctx.Err() != nil, errors.Is(err, agent.ErrClosed):
 			return nil, err
 		default:
-			out.Errors = append(out.Errors, Refuse{f.ID, err.Error()})
+			out.Errors = append(out.Errors, api.DecisionError{ID: f.ID, Error: err.Error()})
 		}
 	}
 	return out, nil
 }
 
-func (s *Server) take(ctx context.Context, a served, f Reward) error {
+func (s *Server) take(ctx context.Context, a served, f api.Reward) error {
 	if w := f.Weight; !a.weighted && w != 0 && w != 1 {
 		return fmt.Errorf("%w: weight must be left out, because the agent's learner counts each reward once, got %v",
 			agent.ErrReward, w)
@@ -65,7 +66,7 @@ func (s *Server) take(ctx context.Context, a served, f Reward) error {
 	begun := time.Now()
 	err := a.Observe(ctx, agent.Feedback{ID: f.ID, Reward: *f.Reward, Weight: f.Weight})
 	if err == nil {
-		if c := a.spec.Reward.Combine; c == "" || c == agent.First.String() { // other rules count at the settlement
+		if c := a.Spec.Reward.Combine; c == "" || c == agent.First.String() { // other rules count at the settlement
 			s.active.rewarded(f.ID, *f.Reward)
 		}
 		s.calib.rewarded(f.ID, *f.Reward)

@@ -6,9 +6,10 @@ import (
 	"fmt"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
-func (s *Server) shown(ctx context.Context, r *Shown) (*Waits, error) {
+func (s *Server) shown(ctx context.Context, r *api.ShownRequest) (*api.ShownReply, error) {
 	if s.source != nil {
 		return nil, fmt.Errorf("%w: send shown decisions to the server that learns, %s", errReads, s.source.url)
 	}
@@ -25,7 +26,7 @@ func (s *Server) shown(ctx context.Context, r *Shown) (*Waits, error) {
 	}
 	a, done := s.agent()
 	defer done()
-	out := &Waits{}
+	out := &api.ShownReply{}
 	for _, id := range ids {
 		err := withHint(a.Shown(ctx, id))
 		switch {
@@ -34,7 +35,7 @@ func (s *Server) shown(ctx context.Context, r *Shown) (*Waits, error) {
 		case one, ctx.Err() != nil, errors.Is(err, agent.ErrLog):
 			return nil, err
 		default:
-			out.Errors = append(out.Errors, Refuse{id, err.Error()})
+			out.Errors = append(out.Errors, api.DecisionError{ID: id, Error: err.Error()})
 		}
 	}
 	return out, nil

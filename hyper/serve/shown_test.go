@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // waiting is a Waiting with a short wait.
-func waiting(y float32, combine string) Waiting {
-	return Waiting{Wait: Duration(20 * time.Millisecond), Default: &y, Combine: combine}
+func waiting(y float32, combine string) api.RewardRule {
+	return api.RewardRule{Wait: api.Duration(20 * time.Millisecond), Default: &y, Combine: combine}
 }
 
 // settles waits until the agent has learned a reward for a decision, and compares it with want.
@@ -128,7 +130,7 @@ func TestServerReloadsRewards(t *testing.T) {
 	next.Reward = waiting(0.25, "")
 	must.M(c.server.Reload(t.Context(), next))
 	c.settles(id, 0.25)
-	next.Reward = Waiting{Wait: Duration(time.Hour), Default: next.Reward.Default}
+	next.Reward = api.RewardRule{Wait: api.Duration(time.Hour), Default: next.Reward.Default}
 	must.M(c.server.Reload(t.Context(), next))
 	open := c.decide(`{"context": {"age": 30}}`)["id"]
 	next.Seed = 7
@@ -140,7 +142,7 @@ func TestServerReloadsRewards(t *testing.T) {
 	if n := c.server.now.Size(); n != 2 {
 		t.Errorf("got %d data, want 2", n)
 	}
-	for want, w := range map[string]Waiting{
+	for want, w := range map[string]api.RewardRule{
 		`reward.combine must be first, sum, max or last, got "mean"`: {Wait: 1, Combine: "mean"},
 		"reward.wait must be given with default":                     {Combine: "sum"},
 	} {

@@ -1,4 +1,8 @@
-package serve
+// Package offline trains agents on logs and evaluates them, without a server. A log is the log of a server
+// ([OpenFolder]), or a file with the decisions of any other policy and their rewards ([FileLog]). [Replay] returns an
+// agent that has learned from a log. [Evaluate] estimates how well an agent would have done in place of the policy that
+// wrote the log.
+package offline
 
 import (
 	"context"
@@ -12,6 +16,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // Replay returns an agent of the Spec that has learned from the log of another agent, from its records before a number.
@@ -22,21 +28,21 @@ import (
 //
 // The error is an error of the Spec or of a record, or reports a decision that does not fit the Spec, or a reward that
 // the Spec's learner cannot learn from.
-func Replay(ctx context.Context, log *Log, spec Spec, before uint64) (*agent.Agent, error) {
+func Replay(ctx context.Context, log *Log, spec api.Spec, before uint64) (*agent.Agent, error) {
 	a, err := log.trainedAgent(ctx, spec, before)
 	if err != nil || len(spec.Arms) == 0 {
 		return a, err
 	}
 	now := a.Arms()
-	next, err := armSet(spec, now, log.named(spec, len(now.Like)), log.own)
+	next, err := agentfile.ArmSet(spec, now, log.ArmNames(spec, len(now.Like)), log.own)
 	if err != nil || slices.Equal(next.Names, spec.Arms) && len(now.Like) == len(next.Like) && len(now.Names) == 0 {
 		return a, err
 	}
 	return a, a.ChangeArms(next)
 }
 
-// named returns the names of at most n arms by their numbers; arms that only the Spec has are at the end.
-func (l *Log) named(spec Spec, n int) []string {
+// ArmNames returns the names of at most n arms by their numbers; arms that only the Spec has are at the end.
+func (l *Log) ArmNames(spec api.Spec, n int) []string {
 	names := slices.Clone(l.arms)
 	for _, name := range spec.Arms {
 		if !slices.Contains(names, name) {
@@ -46,17 +52,17 @@ func (l *Log) named(spec Spec, n int) []string {
 	return names[:min(n, len(names))]
 }
 
-// trainedAgent returns an agent of a Spec that has learned from the records before a number. It has the arms that the log has
-// at that time. If it cannot add arms, it has all arms from the beginning.
-func (l *Log) trainedAgent(ctx context.Context, spec Spec, before uint64) (*agent.Agent, error) {
+// trainedAgent returns an agent of a Spec that has learned from the records before a number. It has the arms that the
+// log has at that time. If it cannot add arms, it has all arms from the beginning.
+func (l *Log) trainedAgent(ctx context.Context, spec api.Spec, before uint64) (*agent.Agent, error) {
 	spec.Background = 0
-	c, err := Config(spec)
+	c, err := agentfile.Config(spec)
 	if err == nil && len(spec.Arms) > 0 {
 		n := math.MaxInt
 		if c.AddsArms() {
 			n = l.made
 		}
-		c, err = configWith(spec, l.named(spec, n))
+		c, err = agentfile.ConfigWithArms(spec, l.ArmNames(spec, n))
 	}
 	if err != nil {
 		return nil, err
@@ -65,7 +71,7 @@ func (l *Log) trainedAgent(ctx context.Context, spec Spec, before uint64) (*agen
 	if err != nil {
 		return nil, faults.Prefix("the agent's file: ", err)
 	}
-	return a, learnFrom(ctx, a, l.fitted(spec), before, c.AddsArms())
+	return a, learnFrom(ctx, a, l.RecordsFor(spec), before, c.AddsArms())
 }
 
 // learnFrom replays records before a number; it replays changes of arms only if arms is true.
@@ -94,11 +100,11 @@ func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint
 	return nil
 }
 
-// catchUp lets an agent of a Spec learn from later records of a log, before a number. was is the Spec that the log's
-// numbers have at the first of these records; the agent has the log's arms.
-func catchUp(ctx context.Context, a *agent.Agent, spec Spec, later func() Records, was Spec, before uint64) error {
+// CatchUp lets an agent of a Spec learn from the records that its log has got since, before a number. The agent must
+// have the log's arms. was is the Spec that gives the numbers in the first of these records their meaning.
+func CatchUp(ctx context.Context, a *agent.Agent, spec api.Spec, later func() Records, was api.Spec, before uint64) error {
 	l := &Log{all: later, arms: a.Arms().Names, changed: true, context: was.Context, action: was.Action}
-	return learnFrom(ctx, a, l.fitted(spec), before, false)
+	return learnFrom(ctx, a, l.RecordsFor(spec), before, false)
 }
 
 // withAdvice adds to the error of a record what to change in the file of a Spec.
@@ -115,14 +121,14 @@ func withAdvice(r journal.Record, err error) error {
 }
 
 // SaveNew saves an agent without a log and its Spec in a new folder, which a server can open.
-func SaveNew(a *agent.Agent, spec Spec, dir string) error {
+func SaveNew(a *agent.Agent, spec api.Spec, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if err := a.Save(filepath.Join(dir, agentFile)); err != nil {
+	if err := a.Save(filepath.Join(dir, agentfile.AgentFile)); err != nil {
 		return err
 	}
-	return saveSpec(dir, spec)
+	return agentfile.Save(dir, spec)
 }
 
 // weighted returns the error of a reward with a weight that the learner cannot use.

@@ -1,27 +1,38 @@
-package serve
+package api
 
 import "time"
 
-// Health is the answer of /v1/health.
+// Health is the reply of /v1/health, which needs no token.
+//
+//	{"status": "ok", "data": 1200, "rounds": 3600}
 type Health struct {
-	Status string `json:"status"` // "ok", "not learning", or, if the server reads, "not following"
-	Data   int    `json:"data"`   // number of rewards learned from
-	Rounds int    `json:"rounds"` // number of rounds of training
-	Error  string `json:"error,omitempty"`
+	Status string `json:"status"`          // "ok", "not learning", or "not following"
+	Data   int    `json:"data"`            // number of rewards that the agent has learned from
+	Rounds int    `json:"rounds"`          // number of rounds of training
+	Error  string `json:"error,omitempty"` // why the agent does not learn, or gets no snapshots of the server that learns
 }
 
-// Saved is the answer of /v1/snapshot.
-type Saved struct {
-	File string `json:"file"`
-	Data int    `json:"data"`
+// SnapshotReply is the reply of POST /v1/snapshot, which saves the agent. GET /v1/snapshot sends the saved agent
+// instead.
+//
+//	{"file": "agent/agent", "data": 1200}
+type SnapshotReply struct {
+	File string `json:"file"` // path of the file on the server's machine
+	Data int    `json:"data"` // number of rewards that the agent has learned from
 }
 
-// Failure is the answer to a request that failed.
-type Failure struct {
+// ErrorReply is the reply to a request that failed.
+//
+//	{"error": "id is missing: send the id that /v1/decide answered"}
+type ErrorReply struct {
 	Error string `json:"error"`
 }
 
-// Activity counts what the server has done since it started; its page shows these counts.
+// Activity is the reply of /v1/activity: counts of decisions and rewards since the server started. Its page shows them.
+//
+//	{"since": "2026-11-20T10:00:00Z", "decisions": 300, "rewards": 120, "step_seconds": 5,
+//	  "arms": [{"name": "old", "decisions": 90, "share": 0.3, "rewards": 40, "mean": 0.2, "lower": 0.1, "upper": 0.35}],
+//	  "steps": [{"decisions": 3, "rewards": 1, "mean": 1, "p50": 0.0002, "p99": 0.0004}]}
 type Activity struct {
 	Since     time.Time `json:"since"` // time at which the server started
 	Decisions int       `json:"decisions"`
@@ -56,8 +67,11 @@ type Step struct {
 	P99       float64  `json:"p99"`            // 99% quantile of that time
 }
 
-// Diagnostics describes the agent's present belief about its last decisions, estimated by functions drawn from the
-// belief.
+// Diagnostics is the reply of /v1/diagnostics. It describes the agent's present belief about its last decisions,
+// estimated by functions drawn from the belief.
+//
+//	{"decisions": 64, "functions": 64, "regret": 0.02, "exploring": 0.1, "distinct": 12, "spread": 0.3, "drift": 1.5,
+//	  "alarms": 0, "evidence": 0.01}
 type Diagnostics struct {
 	Decisions int `json:"decisions"` // number of last decisions that the fields below describe, at most 64
 	Functions int `json:"functions"` // number of functions drawn
@@ -71,9 +85,10 @@ type Diagnostics struct {
 	// Spread is the standard deviation of an action's value over functions, as a root mean square over actions. At 0
 	// the belief has collapsed, and no longer explores.
 	Spread float64 `json:"spread"`
-	// Drift is the distance that training has moved the parameters: see agent.Agent.Drift.
+	// Drift is the distance by which training has moved the agent's parameters: see agent.Agent.Drift.
 	Drift float64 `json:"drift"`
-	// Alarms counts the alarms of the test of change. Evidence is its statistic divided by Run: at 1 it is an alarm.
+	// Alarms is the number of alarms of the test of change. Evidence is the statistic of the test, divided by the
+	// ChangeTest's Run. At 1 it raises an alarm.
 	Alarms   int     `json:"alarms"`
 	Evidence float64 `json:"evidence"`
 	// Calibration is missing until some rewards have been compared with predictions.

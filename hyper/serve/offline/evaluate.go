@@ -1,4 +1,4 @@
-package serve
+package offline
 
 import (
 	"cmp"
@@ -12,19 +12,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/agent/offpolicy"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // Evaluation estimates how well an agent would have done on the decisions of another agent's log.
 type Evaluation struct {
-	Decisions  int         `json:"decisions"`  // number of decisions in the log
-	Rewarded   int         `json:"rewarded"`   // number of decisions with a reward, or settled with a default
-	LearnedOf  int         `json:"learned_of"` // number of first decisions from which the agent has learned
-	Evaluated  int         `json:"evaluated"`  // number of the other decisions that have a reward
-	Estimators []Estimated `json:"estimators"`
+	Decisions  int        `json:"decisions"`  // number of decisions in the log
+	Rewarded   int        `json:"rewarded"`   // number of decisions with a reward, or settled with a default
+	LearnedOf  int        `json:"learned_of"` // number of first decisions from which the agent has learned
+	Evaluated  int        `json:"evaluated"`  // number of the other decisions that have a reward
+	Estimators []Estimate `json:"estimators"`
 }
 
-// Estimated is the mean reward of a decision by one estimator, or the reason why there is no estimate.
-type Estimated struct {
+// Estimate is the mean reward of a decision by one estimator, or the reason why there is no estimate.
+type Estimate struct {
 	Name          string  `json:"name"` // of the estimator; the first is "the log itself"
 	Value         float64 `json:"value"`
 	Lower         float64 `json:"lower"` // lower end of the interval
@@ -59,7 +61,7 @@ func (o EvaluateOptions) withDefaults() EvaluateOptions {
 //
 // The error is an error of Replay, or of options. If the log does not allow an estimate, Estimated.Refused gives the
 // reason, and advice in the terms of `hyper evaluate`.
-func Evaluate(ctx context.Context, log *Log, spec Spec, o EvaluateOptions) (*Evaluation, error) {
+func Evaluate(ctx context.Context, log *Log, spec api.Spec, o EvaluateOptions) (*Evaluation, error) {
 	o = o.withDefaults()
 	if !(o.Learn > 0 && o.Learn < 1) {
 		return nil, fmt.Errorf("the share of decisions to learn from must be between 0 and 1, got %v", o.Learn)
@@ -73,7 +75,7 @@ func Evaluate(ctx context.Context, log *Log, spec Spec, o EvaluateOptions) (*Eva
 				strings.Join(log.arms, ", "), name, nearest.Hint(name, log.arms))
 		}
 	}
-	rewards, hidden, decided, err := outcomes(log.fitted(spec))
+	rewards, hidden, decided, err := outcomes(log.RecordsFor(spec))
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +84,7 @@ func Evaluate(ctx context.Context, log *Log, spec Spec, o EvaluateOptions) (*Eva
 		return nil, fmt.Errorf("an evaluation needs at least two decisions, and the log has %d", len(decided))
 	}
 	split := decided[out.LearnedOf]
-	c, err := Config(spec)
+	c, err := agentfile.Config(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +94,7 @@ func Evaluate(ctx context.Context, log *Log, spec Spec, o EvaluateOptions) (*Eva
 	}
 	defer a.Close()
 	var target, own []offpolicy.Sample
-	for r, err := range log.fitted(spec) {
+	for r, err := range log.RecordsFor(spec) {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return nil, err
 		}
@@ -124,7 +126,7 @@ func Evaluate(ctx context.Context, log *Log, spec Spec, o EvaluateOptions) (*Eva
 // estimate sets the estimates of the agent and of the log itself.
 func (e *Evaluation) estimate(target, own []offpolicy.Sample, o offpolicy.Options) error {
 	itself, err := estimated("the log itself", own, offpolicy.IPS{}, o)
-	e.Estimators = []Estimated{itself}
+	e.Estimators = []Estimate{itself}
 	for _, by := range []offpolicy.Estimator{offpolicy.SNIPS{}, offpolicy.DoublyRobust{}, offpolicy.Switch{},
 		offpolicy.IPS{}} {
 		one, wrong := estimated(by.String(), target, by, o)
@@ -233,10 +235,10 @@ var advice = map[error]string{
 }
 
 // estimated returns an estimate, or the reason why there is none. The error is an error of options.
-func estimated(name string, samples []offpolicy.Sample, e offpolicy.Estimator, o offpolicy.Options) (Estimated, error) {
+func estimated(name string, samples []offpolicy.Sample, e offpolicy.Estimator, o offpolicy.Options) (Estimate, error) {
 	v, err := offpolicy.Evaluate(samples, e, o)
 	if r := new(offpolicy.Refusal); errors.As(err, &r) {
-		return Estimated{Name: name, Refused: fmt.Sprintf("%v: %s; %s", r.Kind, r.Why, advice[r.Kind])}, nil
+		return Estimate{Name: name, Refused: fmt.Sprintf("%v: %s; %s", r.Kind, r.Why, advice[r.Kind])}, nil
 	}
-	return Estimated{Name: name, Value: v.Value, Lower: v.Lower, Upper: v.Upper, EffectiveSize: v.EffectiveSize}, err
+	return Estimate{Name: name, Value: v.Value, Lower: v.Lower, Upper: v.Upper, EffectiveSize: v.EffectiveSize}, err
 }

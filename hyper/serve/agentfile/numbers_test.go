@@ -1,11 +1,16 @@
-package serve
+package agentfile
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
+
+// goWords are words that a client in another language cannot know.
+var goWords = regexp.MustCompile(`Go |json:|\bfloat(32|64)\b|interface|map\[|%!|<nil>|\b(Config|Learner|Menu|Weight)\b`)
 
 // An error names the key of a value out of range in a Spec; several faults are joined.
 func TestSpecNumbers(t *testing.T) {
@@ -28,7 +33,7 @@ func TestSpecNumbers(t *testing.T) {
 		`"floor": -1, "reward": {"wait": "9s", "combine": "last"}`:  nil,
 		`"background": 1, "change": {"run": 1e5}, "expire": "100h"`: nil,
 	} {
-		var s Spec
+		var s api.Spec
 		err := strict.JSON([]byte("{"+names+", "+text+"}"), &s)
 		if err == nil {
 			_, err = Config(s)
@@ -45,7 +50,7 @@ func TestSpecNumbers(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"noise-variance": 0}`: "noise-variance must be positive", `{"noise-variance": 1}`: "", `{}`: "",
 	} {
-		c, err := Config(Spec{Arms: []string{"a", "b"}, Set: []byte(text)})
+		c, err := Config(api.Spec{Arms: []string{"a", "b"}, Set: []byte(text)})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v", text, err)
 		}

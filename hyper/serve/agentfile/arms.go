@@ -1,4 +1,4 @@
-package serve
+package agentfile
 
 import (
 	"fmt"
@@ -7,11 +7,13 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
-// armSet returns the ArmSet of a Spec, given the present arms, whose names are indexed by number. set.Names then also
-// has the new names. last is the Spec before: the entries of its Like have been applied already.
-func armSet(s Spec, set agent.ArmSet, names []string, last Spec) (agent.ArmSet, error) {
+// ArmSet returns the arms with which an agent continues with a Spec. set has the agent's present arms, and names has
+// their names by number. The result also has the new arms, after the present ones. last is the Spec before: the entries
+// of its Like have been applied already.
+func ArmSet(s api.Spec, set agent.ArmSet, names []string, last api.Spec) (agent.ArmSet, error) {
 	if len(s.Arms) == 0 {
 		return set, nil
 	}
@@ -22,7 +24,7 @@ func armSet(s Spec, set agent.ArmSet, names []string, last Spec) (agent.ArmSet, 
 		at, like, given := slices.Index(set.Names, name), agent.None, s.Like[name]
 		if given != "" && last.Like[name] != given {
 			if like = slices.Index(set.Names[:known], given); like < 0 {
-				return set, unknownLike(name, given, names)
+				return set, UnknownLike(name, given, names)
 			}
 			if at >= 0 && set.Like[at] != like {
 				return set, fmt.Errorf("like: arm %.40q existed before, and keeps what it has learned: leave it out of "+
@@ -38,8 +40,8 @@ func armSet(s Spec, set agent.ArmSet, names []string, last Spec) (agent.ArmSet, 
 	return set, nil
 }
 
-// unknownLike returns the error of a new arm that should begin like an arm that has never existed.
-func unknownLike(arm, like string, names []string) error {
+// UnknownLike returns the error of a new arm that should begin like an arm that has never existed.
+func UnknownLike(arm, like string, names []string) error {
 	return fmt.Errorf("like: arm %.40q cannot begin like %.40q%s: want one of the arms that have existed, %.200s", arm,
 		like, nearest.Hint(like, names), strings.Join(names, ", "))
 }

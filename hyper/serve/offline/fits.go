@@ -1,20 +1,22 @@
-package serve
+package offline
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
-// fitted returns the records with the numbers that a Spec gives to names. It ends with an error at a decision that does
-// not fit. A feature that the log did not have at that time is 0.
-func (l *Log) fitted(spec Spec) Records {
+// RecordsFor returns the records with the numbers that a Spec gives to names. It ends with an error at a decision that
+// does not fit. A feature that the log did not have at that time is 0.
+func (l *Log) RecordsFor(spec api.Spec) Records {
 	return func(yield func(journal.Record, error) bool) {
-		of := Spec{Context: l.context, Action: l.action, Arms: l.arms}
+		of := api.Spec{Context: l.context, Action: l.action, Arms: l.arms}
 		for r, err := range l.all() {
 			if err == nil && r.Features != nil {
-				of.Context, of.Action = featuresOf(r.Features.Context), featuresOf(r.Features.Action)
+				of.Context, of.Action = agentfile.FromJournal(r.Features.Context), agentfile.FromJournal(r.Features.Action)
 			}
 			if err == nil && r.Decision != nil {
 				if err = l.fits(of, r.Decision); err != nil {
@@ -31,7 +33,7 @@ func (l *Log) fitted(spec Spec) Records {
 }
 
 // translate converts the numbers of a decision from one Spec to another.
-func translate(d *journal.Decision, from, to Spec) {
+func translate(d *journal.Decision, from, to api.Spec) {
 	d.Context = renumbered(d.Context, from.Context, to.Context)
 	if len(to.Arms) == 0 {
 		for i := range d.Actions {
@@ -41,7 +43,7 @@ func translate(d *journal.Decision, from, to Spec) {
 	}
 	given := armsOf(d)
 	d.Arms, d.Actions = given, nil
-	if namesOf(to.Context).Len() == 0 {
+	if agentfile.Names(to.Context).Len() == 0 {
 		d.Arms = nil
 		for _, arm := range given {
 			d.Actions = append(d.Actions, []float32{float32(arm)})
@@ -59,11 +61,11 @@ func armsOf(d *journal.Decision) []int {
 }
 
 // renumbered converts numbers of features from one Features to another with the same number of buckets.
-func renumbered(x []float32, from, to Features) []float32 {
+func renumbered(x []float32, from, to api.Features) []float32 {
 	if slices.Equal(from.Names, to.Names) {
 		return x
 	}
-	out := make([]float32, namesOf(to).Len())
+	out := make([]float32, agentfile.Names(to).Len())
 	for i, name := range to.Names {
 		if at := slices.Index(from.Names, name); at >= 0 {
 			out[i] = x[at]
@@ -78,8 +80,8 @@ func renumbered(x []float32, from, to Features) []float32 {
 
 // fits reports a decision whose number of numbers does not fit the names of a Spec, or that does not choose among its
 // arms. A log has only numbers, so it cannot be checked whether they mean what the names say.
-func (l *Log) fits(spec Spec, d *journal.Decision) error {
-	context, action, numbers := namesOf(spec.Context).Len(), namesOf(spec.Action).Len(), 0
+func (l *Log) fits(spec api.Spec, d *journal.Decision) error {
+	context, action, numbers := agentfile.Names(spec.Context).Len(), agentfile.Names(spec.Action).Len(), 0
 	if len(d.Actions) > 0 {
 		numbers = len(d.Actions[0])
 	}

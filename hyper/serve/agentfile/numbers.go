@@ -1,14 +1,16 @@
-package serve
+package agentfile
 
 import (
 	"errors"
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // checkNumbers reports numbers and times of a Spec that are out of range.
-func checkNumbers(s Spec) error {
+func checkNumbers(s api.Spec) error {
 	var errs []error
 	check := func(ok bool, message string, got any) {
 		if !ok {
@@ -31,7 +33,7 @@ func checkNumbers(s Spec) error {
 }
 
 // checkWaiting reports times that do not fit together. expire is the age at which decisions expire; 0 means never.
-func checkWaiting(w Waiting, expire time.Duration) error {
+func checkWaiting(w api.RewardRule, expire time.Duration) error {
 	wait, waits := time.Duration(w.Wait), w.Default != nil || w.Combine != "" && w.Combine != "first"
 	switch {
 	case wait < 0:

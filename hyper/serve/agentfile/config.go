@@ -1,4 +1,7 @@
-package serve
+// Package agentfile reads the JSON file that describes an agent for a service, and translates it for package agent: an
+// [api.Spec] to an agent.Config, and the names in requests to the agent's numbers. Package serve runs such an agent
+// behind HTTP, and package offline trains it on a log.
+package agentfile
 
 import (
 	"cmp"
@@ -15,14 +18,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// namesOf returns the names of features in the form of package agent.
-func namesOf(f Features) agent.Names { return agent.Names{Known: f.Names, Buckets: f.Buckets} }
+// Names returns the names of features in the form of package agent.
+func Names(f api.Features) agent.Names { return agent.Names{Known: f.Names, Buckets: f.Buckets} }
 
-// rewardOf returns the agent.Reward of a Waiting.
-func rewardOf(w Waiting) (agent.Reward, error) {
+// rewardOf returns the agent.Reward of a RewardRule.
+func rewardOf(w api.RewardRule) (agent.Reward, error) {
 	r := agent.Reward{Wait: time.Duration(w.Wait), Default: w.Default}
 	if w.Combine == "" {
 		return r, nil
@@ -34,26 +38,26 @@ func rewardOf(w Waiting) (agent.Reward, error) {
 }
 
 // Config returns the configuration of the agent that a Spec describes. The error joins everything that is wrong.
-func Config(s Spec) (agent.Config, error) {
+func Config(s api.Spec) (agent.Config, error) {
 	if err := errors.Join(checkNames(s), checkNumbers(s)); err != nil {
 		return agent.Config{}, err
 	}
 	c, err := uncheckedConfig(s)
 	if err == nil && len(s.Like) > 0 && !c.AddsArms() {
 		err = fmt.Errorf("like must be left out: learner %q has no separate belief for each arm, and learns anew from the "+
-			"log if arms are added", kind(s))
+			"log if arms are added", LearnerName(s))
 	}
 	return c, err
 }
 
 // uncheckedConfig is Config without the checks of names and numbers.
-func uncheckedConfig(s Spec) (agent.Config, error) {
+func uncheckedConfig(s api.Spec) (agent.Config, error) {
 	c := agent.Config{Seed: s.Seed, Floor: s.Floor, Pending: s.Pending, Expire: time.Duration(s.Expire),
 		Backend: s.Backend}
 	if s.Background > 0 {
 		c.Background = &agent.Background{CPU: s.Background}
 	}
-	if s.Change != (Change{}) {
+	if s.Change != (api.ChangeTest{}) {
 		c.Change = &agent.Change{Run: s.Change.Run, Restart: s.Change.Restart}
 	}
 	var err error
@@ -84,7 +88,7 @@ func uncheckedConfig(s Spec) (agent.Config, error) {
 }
 
 // setLearner sets the learner of a configuration. Weights of feedback need a learner whose training supports them.
-func setLearner(c *agent.Config, s Spec, p bandit.Problem) error {
+func setLearner(c *agent.Config, s api.Spec, p bandit.Problem) error {
 	if alone := c.Encoding == nil; alone && s.Learner == "" {
 		noise, err := armNoise(s)
 		if err != nil {
@@ -94,10 +98,10 @@ func setLearner(c *agent.Config, s Spec, p bandit.Problem) error {
 		*c = c.Arms(len(s.Arms))
 		c.Learner.Train.Weighted = true
 		return nil
-	} else if alone && s.Learner == bayesian {
+	} else if alone && s.Learner == BayesianLinear {
 		return errors.New("learner bayesian-linear needs a context; leave learner out for arms alone")
 	}
-	l, err := catalog.For(kind(s), p, s.Set)
+	l, err := catalog.For(LearnerName(s), p, s.Set)
 	if err != nil {
 		return err
 	}
@@ -108,7 +112,7 @@ func setLearner(c *agent.Config, s Spec, p bandit.Problem) error {
 
 // armNoise returns the noise variance of arms without a context and without a learner, which is their only setting; 0
 // means the default.
-func armNoise(s Spec) (float64, error) {
+func armNoise(s api.Spec) (float64, error) {
 	var set struct {
 		NoiseVariance *float64 `json:"noise-variance"`
 	}
@@ -129,33 +133,33 @@ func armNoise(s Spec) (float64, error) {
 	return *v, nil
 }
 
-const bayesian = "bayesian-linear"
+const BayesianLinear = "bayesian-linear"
 
-// kind returns the name of the learner.
-func kind(s Spec) string { return cmp.Or(s.Learner, bayesian) }
+// LearnerName returns the name of the learner.
+func LearnerName(s api.Spec) string { return cmp.Or(s.Learner, BayesianLinear) }
 
 // encoding returns the Encoding of the Spec's numbers, or nil for arms without a context.
-func encoding(s Spec) *agent.Encoding {
-	context, action := namesOf(s.Context).Len(), namesOf(s.Action).Len()
+func encoding(s api.Spec) *agent.Encoding {
+	context, action := Names(s.Context).Len(), Names(s.Action).Len()
 	if len(s.Arms) > 0 && context == 0 {
 		return nil
 	}
 	e := &agent.Encoding{Context: context, Action: action, Arms: len(s.Arms), Cross: s.Cross, Standardize: !s.Raw,
 		Code: agent.AsOneHot}
-	if len(s.Arms) > 0 && kind(s) == bayesian {
+	if len(s.Arms) > 0 && LearnerName(s) == BayesianLinear {
 		e.Code = agent.AsNumber
 	}
 	return e
 }
 
 // checkNames reports names that are wrong or missing.
-func checkNames(s Spec) error {
-	errs := []error{faults.Prefix("context: ", namesOf(s.Context).Validate()),
-		faults.Prefix("action: ", namesOf(s.Action).Validate())}
+func checkNames(s api.Spec) error {
+	errs := []error{faults.Prefix("context: ", Names(s.Context).Validate()),
+		faults.Prefix("action: ", Names(s.Action).Validate())}
 	switch {
-	case len(s.Arms) > 0 && namesOf(s.Action).Len() > 0:
+	case len(s.Arms) > 0 && Names(s.Action).Len() > 0:
 		errs = append(errs, errors.New("arms and action exclude each other: actions have names, or features"))
-	case len(s.Arms) == 0 && namesOf(s.Action).Len() == 0:
+	case len(s.Arms) == 0 && Names(s.Action).Len() == 0:
 		errs = append(errs, errors.New("arms or action must be given: there is nothing to choose from"))
 	case len(s.Arms) == 1:
 		errs = append(errs, errors.New("arms must have at least two names"))
@@ -183,9 +187,9 @@ func replayOf(word string) (agent.Replay, error) {
 	return 0, fmt.Errorf("replay must be growth, reservoir or window, got %q", word)
 }
 
-// configWith returns the configuration of the agent that a Spec describes, with other arms. It does not check names and
-// numbers, because a check needs two arms.
-func configWith(s Spec, arms []string) (agent.Config, error) {
+// ConfigWithArms returns the configuration of the agent that a Spec describes, with other arms. It does not check names
+// and numbers, because a check needs two arms.
+func ConfigWithArms(s api.Spec, arms []string) (agent.Config, error) {
 	s.Arms, s.Like = arms, nil
 	return uncheckedConfig(s)
 }

@@ -1,4 +1,4 @@
-package serve
+package offline
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/internal/lines"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // FileLog returns the log in a file: decisions of another policy, each with its reward. An agent can learn from it
@@ -22,7 +24,7 @@ import (
 //
 // weighed requires probabilities, as [Evaluate] does. A row without a reward gets the default of the Spec's reward, if
 // there is one. The number of a record is its line. An error names the line.
-func FileLog(path string, spec Spec, weighed bool) Records {
+func FileLog(path string, spec api.Spec, weighed bool) Records {
 	form := lines.Form[loggedRow, loggedRecord]{
 		Columns: func(names []string) (func([]string) (loggedRow, error), error) {
 			return loggedColumns(names, spec, weighed)
@@ -36,7 +38,7 @@ func FileLog(path string, spec Spec, weighed bool) Records {
 type loggedRow struct {
 	Context       map[string]any `json:"context,omitzero"`
 	Arms          []string       `json:"arms,omitempty"`
-	Actions       []Action       `json:"actions,omitempty"`
+	Actions       []api.Action   `json:"actions,omitempty"`
 	Arm           string         `json:"arm,omitempty"`
 	Action        *int           `json:"action,omitempty"`
 	Probability   *float32       `json:"probability,omitempty"`
@@ -81,16 +83,16 @@ func recordsOf(rows iter.Seq2[loggedRecord, error]) Records {
 const mostLogged = 100_000
 
 // record converts a row to a record.
-func (r loggedRow) record(line uint64, spec Spec, weighed bool) (out loggedRecord, err error) {
+func (r loggedRow) record(line uint64, spec api.Spec, weighed bool) (out loggedRecord, err error) {
 	if r.Arms == nil {
 		r.Arms = spec.Arms
 	}
-	q := &Request{Context: r.Context, Arms: r.Arms, Actions: r.Actions}
-	own := choices{spec: spec, places: make([]int, len(spec.Arms))}
-	for i := range own.places {
-		own.places[i] = i
+	q := &api.DecisionRequest{Context: r.Context, Arms: r.Arms, Actions: r.Actions}
+	own := agentfile.Choices{Spec: spec, Places: make([]int, len(spec.Arms))}
+	for i := range own.Places {
+		own.Places[i] = i
 	}
-	m, names, err := own.menu(q, mostLogged)
+	m, names, err := own.Menu(q, mostLogged)
 	if err != nil {
 		return out, err
 	}
@@ -171,7 +173,7 @@ func (r loggedRow) probabilities(action, actions int, needed bool) ([]float32, e
 
 // loggedColumns returns the parser of the rows of a CSV file. A column that is not a field of a loggedRow is a feature
 // of the context.
-func loggedColumns(names []string, spec Spec, weighed bool) (func(cells []string) (loggedRow, error), error) {
+func loggedColumns(names []string, spec api.Spec, weighed bool) (func(cells []string) (loggedRow, error), error) {
 	switch {
 	case len(spec.Arms) == 0:
 		return nil, errors.New("CSV is for agents with arms: use a .jsonl file for actions with features")

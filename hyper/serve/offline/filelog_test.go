@@ -1,6 +1,7 @@
-package serve
+package offline
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -9,6 +10,17 @@ import (
 	"testing"
 
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
+)
+
+// pages is an agent of arms in a context, and items is an agent of actions with features.
+var (
+	pages = api.Spec{Arms: []string{"old", "new"}, Context: api.Features{Names: []string{"age", "visits"}}, Floor: 0.1,
+		Set: json.RawMessage(`{"waves": 20}`), Pending: 100, Backend: backend.Go}
+	items = api.Spec{Context: api.Features{Names: []string{"age"}},
+		Action: api.Features{Names: []string{"price"}, Buckets: 4}, Set: json.RawMessage(`{"waves": 20}`), Backend: backend.Go}
 )
 
 func file(t *testing.T, name, text string) string {
@@ -60,8 +72,8 @@ func TestFileLogLines(t *testing.T) {
 	silence := float32(0)
 	silent := pages
 	silent.Reward.Default = &silence
-	bare := Spec{Arms: pages.Arms}
-	count := func(path string, spec Spec) (decisions, feedbacks int, err error) {
+	bare := api.Spec{Arms: pages.Arms}
+	count := func(path string, spec api.Spec) (decisions, feedbacks int, err error) {
 		for r, err := range FileLog(path, spec, false) {
 			if err != nil {
 				return 0, 0, err
@@ -76,7 +88,7 @@ func TestFileLogLines(t *testing.T) {
 	}
 	for _, v := range []struct {
 		name, text           string
-		spec                 Spec
+		spec                 api.Spec
 		decisions, feedbacks int
 		err                  string
 	}{
