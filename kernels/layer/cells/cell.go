@@ -120,34 +120,41 @@ func (c *Cell) split(lines []string) (head, rest string, wrong *Complaint) {
 		line := special.Text
 		at := i + 1
 		i = special.Last
-		switch word, args, _ := strings.Cut(line, " "); word {
-		case "%%", "%main", "%exec":
-			if c.Main != "" {
-				return "", "", &Complaint{Line: at, Text: "a second line " + word + ": a cell has one program"}
-			}
-			c.Main, into = strings.TrimSpace("%% "+args), after
-			if name, args, _ := strings.Cut(strings.TrimSpace(args), " "); word == "%exec" {
-				if name == "" {
-					return "", "", &Complaint{Line: at, Text: "%exec needs the name of a function"}
-				}
-				c.Main, after[at-1], into = strings.TrimSpace("%% "+args), name+"()", before
+		word, args, _ := strings.Cut(line, " ")
+		if !slices.Contains(programLines, word) {
+			if text := c.command(at, word, line); text != "" {
+				return "", "", &Complaint{Line: at, Text: text}
 			}
 			continue
-		case "%test":
-			c.Test = true
-		case "%wasm":
-			c.Wasm = true
 		}
-		if strings.HasPrefix(line, "%%") {
-			word, _, _ := strings.Cut(line, " ")
-			if slices.Contains(CellMagics, word) {
-				return "", "", &Complaint{Line: at, Text: word + " must be the first line of a cell"}
+		if c.Main != "" {
+			return "", "", &Complaint{Line: at, Text: "a second line " + word + ": a cell has one program"}
+		}
+		c.Main, into = strings.TrimSpace("%% "+args), after
+		if name, args, _ := strings.Cut(strings.TrimSpace(args), " "); word == "%exec" {
+			if name == "" {
+				return "", "", &Complaint{Line: at, Text: "%exec needs the name of a function"}
 			}
-			return "", "", &Complaint{Line: at, Text: "unknown line " + word + ": %help lists what there is"}
+			c.Main, after[at-1], into = strings.TrimSpace("%% "+args), name+"()", before
 		}
-		c.Commands[at-1] = line
 	}
 	return strings.Join(before, "\n"), strings.Join(after, "\n"), nil
+}
+
+// programLines lists the special lines that begin the program of a cell.
+var programLines = []string{"%%", "%main", "%exec"}
+
+// command stores a special line that does not begin the program, at a line of the cell. It returns an error, or "".
+func (c *Cell) command(at int, word, line string) string {
+	switch {
+	case slices.Contains(CellMagics, word):
+		return word + " must be the first line of a cell"
+	case strings.HasPrefix(line, "%%"):
+		return "unknown line " + word + ": %help lists what there is"
+	}
+	c.Test, c.Wasm = c.Test || word == "%test", c.Wasm || word == "%wasm"
+	c.Commands[at-1] = line
+	return ""
 }
 
 // finish stores the names that the body declares, and the position of its last expression.

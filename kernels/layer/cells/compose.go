@@ -38,9 +38,35 @@ const (
 // seconds to fill. A recursion that ends needs far less.
 const stackLimit = 64 << 20
 
+// compose writes the chosen parts of a program as a file.
 func (p Program) compose(c choice) composition {
 	var w writer
 	w.own("package main")
+	must := p.writeImports(&w, c)
+	for i, d := range p.Decls {
+		if d.Spec == "" && !c.without[i] {
+			w.lines(d.Text, Place{d.Cell, d.Line}, i)
+		}
+	}
+	if !p.Test && !p.Body.Own {
+		p.writeMain(&w, c)
+	}
+	w.own(fmt.Sprintf("func init() { kernelDebug.SetMaxStack(%d) }", stackLimit))
+	if must {
+		w.own("func init() { kernelMust.M = kernelPanic }")
+		w.own(mustFunc)
+	}
+	if p.Body.Own && !p.Test {
+		w.own("var _ = kernelFlag.Parse")
+	}
+	if c.show {
+		w.own(showFunc)
+	}
+	return w.composition
+}
+
+// writeImports writes the imports of the cells and of the kernel. must reports whether package must is among them.
+func (p Program) writeImports(w *writer, c choice) (must bool) {
 	for _, spec := range c.imports {
 		w.own("import " + spec)
 	}
@@ -49,7 +75,7 @@ func (p Program) compose(c choice) composition {
 			w.lines(d.Text, Place{d.Cell, d.Line}, i)
 		}
 	}
-	must := slices.Contains(c.imports, mustPath)
+	must = slices.Contains(c.imports, mustPath)
 	for i, d := range p.Decls {
 		must = must || d.Spec == mustPath && !c.without[i]
 	}
@@ -64,35 +90,21 @@ func (p Program) compose(c choice) composition {
 		w.own(`import kernelFmt "fmt"`)
 		w.own(`import kernelOS "os"`)
 	}
-	for i, d := range p.Decls {
-		if d.Spec == "" && !c.without[i] {
-			w.lines(d.Text, Place{d.Cell, d.Line}, i)
-		}
-	}
-	if !p.Test && !p.Body.Own {
-		w.own("func main() { kernelFlag.Parse()")
-		text := p.Body.Text
-		if c.show {
-			text = text[:p.Body.From] + showName + "(" + text[p.Body.From:p.Body.To] + ")" + text[p.Body.To:]
-		}
-		w.lines(text, Place{p.Cell, p.Body.Line}, -1)
-		for _, name := range c.unused {
-			w.own("_ = " + name)
-		}
-		w.own("}")
-	}
-	w.own(fmt.Sprintf("func init() { kernelDebug.SetMaxStack(%d) }", stackLimit))
-	if must {
-		w.own("func init() { kernelMust.M = kernelPanic }")
-		w.own(mustFunc)
-	}
-	if p.Body.Own && !p.Test {
-		w.own("var _ = kernelFlag.Parse")
-	}
+	return must
+}
+
+// writeMain writes the statements of the cell as the main function.
+func (p Program) writeMain(w *writer, c choice) {
+	w.own("func main() { kernelFlag.Parse()")
+	text := p.Body.Text
 	if c.show {
-		w.own(showFunc)
+		text = text[:p.Body.From] + showName + "(" + text[p.Body.From:p.Body.To] + ")" + text[p.Body.To:]
 	}
-	return w.composition
+	w.lines(text, Place{p.Cell, p.Body.Line}, -1)
+	for _, name := range c.unused {
+		w.own("_ = " + name)
+	}
+	w.own("}")
 }
 
 // showFunc shows the value of an expression, if it is not nil, by a mark on standard error. If an expression has

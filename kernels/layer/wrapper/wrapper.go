@@ -113,16 +113,9 @@ const killAfter = 4 * time.Second
 // runGroup runs a command in its own process group, and returns a description of its failure, or "".
 func runGroup(kind string, argv []string, errors *filter) (string, error) {
 	runtime.LockOSThread() // The child is killed when the thread that started it ends.
-	var pipes *relay
-	stays := new(stay)
-	if kind == CellVerb {
-		var err error
-		if pipes, err = startRelay(); err != nil {
-			return "", err
-		}
-		if stays, err = newStay(); err != nil {
-			return "", err
-		}
+	pipes, err := newPipes(kind)
+	if err != nil {
+		return "", err
 	}
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -148,11 +141,8 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 	if kind == ScriptVerb { // Standard input is the script.
 		cmd.Stdin = os.Stdin
 	}
-	if pipes != nil {
-		cmd.Env = pipes.env
-		defer func() { pipes.finish(stays.went) }()
-	}
-	stays.give(cmd)
+	defer pipes.finish()
+	pipes.give(cmd)
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
@@ -161,14 +151,45 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 		go in.serve(cmd.Process.Pid, os.Stdin)
 	}
 	go passSignals(cmd.Process.Pid, signals)
-	err = stays.wait(cmd)
-	if err == nil {
-		return "", nil
+	err = pipes.stay.wait(cmd)
+	if err != nil && cmd.ProcessState != nil && !cmd.ProcessState.Success() {
+		return cmd.ProcessState.String(), nil
 	}
-	if cmd.ProcessState == nil || cmd.ProcessState.Success() {
-		return "", err
+	return "", err
+}
+
+// pipes connects the program of a Go cell to GoNB and to the wrapper, in addition to the standard streams. Other commands
+// have no such pipes.
+type pipes struct {
+	relay *relay // nil if there is none
+	stay  *stay
+}
+
+func newPipes(kind string) (p pipes, err error) {
+	p.stay = new(stay)
+	if kind != CellVerb {
+		return p, nil
 	}
-	return cmd.ProcessState.String(), nil
+	if p.relay, err = startRelay(); err != nil {
+		return p, err
+	}
+	p.stay, err = newStay()
+	return p, err
+}
+
+// give passes the program's ends of the pipes to a command that has not been started yet.
+func (p pipes) give(cmd *exec.Cmd) {
+	if p.relay != nil {
+		cmd.Env = p.relay.env
+	}
+	p.stay.give(cmd)
+}
+
+// finish is called at the end of the command or of the cell.
+func (p pipes) finish() {
+	if p.relay != nil {
+		p.relay.finish(p.stay.went)
+	}
 }
 
 // passSignals passes signals to a process group, and kills the group if it does not end in time.
