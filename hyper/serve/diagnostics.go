@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
@@ -61,7 +62,7 @@ func (s *Server) diagnostics(context.Context, *struct{}) (*api.Diagnostics, erro
 	if err != nil || len(menus) == 0 {
 		return out, err
 	}
-	ways := make([]string, functions) // the actions that each function would take
+	choices := make([]string, functions) // the actions that each function would take
 	belief := a.Snapshot()
 	defer belief.Close()
 	variances, count := 0.0, 0
@@ -70,32 +71,37 @@ func (s *Server) diagnostics(context.Context, *struct{}) (*api.Diagnostics, erro
 		if err != nil {
 			return nil, err
 		}
-		means := make([]float64, len(values[0]))
 		for k, f := range values {
 			best := highest(f)
-			ways[k] += fmt.Sprint(best, " ")
+			choices[k] += fmt.Sprint(best, " ")
 			out.Regret += float64(f[best]-f[actions[i]]) / float64(len(values)*len(menus))
-			for a, v := range f {
-				means[a] += float64(v) / float64(len(values))
-			}
 		}
-		for k, mean := range means {
-			for _, f := range values {
-				variances += (float64(f[k]) - mean) * (float64(f[k]) - mean) / float64(len(values)-1)
-			}
-			count++
-		}
+		means, variance := moments(values)
+		variances, count = variances+variance, count+len(means)
 		if highest(means) != actions[i] {
 			out.Exploring += 1 / float64(len(menus))
 		}
 	}
 	out.Spread = math.Sqrt(variances / float64(count))
-	different := map[string]bool{}
-	for _, w := range ways {
-		different[w] = true
-	}
-	out.Distinct = len(different)
+	slices.Sort(choices)
+	out.Distinct = len(slices.Compact(choices))
 	return out, nil
+}
+
+// moments returns the mean of each action's value over functions, and the sum of the variances of these values.
+func moments(values [][]float32) (means []float64, variance float64) {
+	means = make([]float64, len(values[0]))
+	for _, f := range values {
+		for a, v := range f {
+			means[a] += float64(v) / float64(len(values))
+		}
+	}
+	for a, mean := range means {
+		for _, f := range values {
+			variance += (float64(f[a]) - mean) * (float64(f[a]) - mean) / float64(len(values)-1)
+		}
+	}
+	return means, variance
 }
 
 // valuesOf returns the values of functions at the actions of a menu, [functions][actions].

@@ -30,10 +30,15 @@ func (s *Server) Reload(ctx context.Context, spec api.Spec) error {
 		return err
 	}
 	spec = s.asSaved(spec)
-	now := s.now
 	if _, err := agentfile.LastSpec(s.options.Dir, spec); err != nil {
 		return err
 	}
+	return s.reload(ctx, spec)
+}
+
+// reload is Reload for a Spec that is correct and can continue the log.
+func (s *Server) reload(ctx context.Context, spec api.Spec) error {
+	now := s.now
 	set, names := now.Arms(), now.names
 	next, err := agentfile.ArmSet(spec, set, names, now.Spec)
 	if err != nil {

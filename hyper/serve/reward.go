@@ -17,29 +17,9 @@ func (s *Server) reward(ctx context.Context, r *api.RewardRequest) (*api.RewardR
 	if s.source != nil {
 		return nil, fmt.Errorf("%w: send rewards to the server that learns, %s", errReads, s.source.url)
 	}
-	all := r.List
-	one := r.ID != "" || r.Reward != nil
-	switch {
-	case one && len(all) > 0:
-		return nil, bad("give one reward, by id and reward, or an array of rewards, and not both")
-	case one:
-		all = []api.Reward{{ID: r.ID, Reward: r.Reward, Weight: r.Weight}}
-	case len(all) == 0:
-		return nil, bad("there is no reward: give id and reward, or an array of rewards")
-	case len(all) > mostRewards:
-		return nil, bad("rewards has %d rewards; a request may have at most %d", len(all), mostRewards)
-	}
-	for i, f := range all {
-		at := ""
-		if !one {
-			at = fmt.Sprintf("rewards[%d].", i)
-		}
-		if f.ID == "" {
-			return nil, bad("%sid is missing: send the id that /v1/decide answered", at)
-		}
-		if f.Reward == nil {
-			return nil, bad("%sreward is missing: send a number", at)
-		}
+	all, one, err := rewardsIn(r)
+	if err != nil {
+		return nil, err
 	}
 	a, done := s.agent()
 	defer done()
@@ -56,6 +36,34 @@ func (s *Server) reward(ctx context.Context, r *api.RewardRequest) (*api.RewardR
 		}
 	}
 	return out, nil
+}
+
+// rewardsIn returns the rewards of a request. one reports whether the request has the form of one reward.
+func rewardsIn(r *api.RewardRequest) (all []api.Reward, one bool, err error) {
+	all, one = r.List, r.ID != "" || r.Reward != nil
+	switch {
+	case one && len(all) > 0:
+		return nil, false, bad("give one reward, by id and reward, or an array of rewards, and not both")
+	case one:
+		all = []api.Reward{{ID: r.ID, Reward: r.Reward, Weight: r.Weight}}
+	case len(all) == 0:
+		return nil, false, bad("there is no reward: give id and reward, or an array of rewards")
+	case len(all) > mostRewards:
+		return nil, false, bad("rewards has %d rewards; a request may have at most %d", len(all), mostRewards)
+	}
+	for i, f := range all {
+		at := ""
+		if !one {
+			at = fmt.Sprintf("rewards[%d].", i)
+		}
+		if f.ID == "" {
+			return nil, false, bad("%sid is missing: send the id that /v1/decide answered", at)
+		}
+		if f.Reward == nil {
+			return nil, false, bad("%sreward is missing: send a number", at)
+		}
+	}
+	return all, one, nil
 }
 
 func (s *Server) take(ctx context.Context, a served, f api.Reward) error {

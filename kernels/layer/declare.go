@@ -13,11 +13,11 @@ import (
 
 // prepare splits a cell of Go into the lines that GoNB carries out and the program that is compiled instead of GoNB's.
 // The program is nil if there is none. prepare also returns the declarations to remember if the program compiles.
-func (k *kernel) prepare(m message, x *exchange, code string) (string, *cells.Program, []cells.Decl, *fault) {
+func (k *kernel) prepare(x *exchange, code string) (string, *cells.Program, []cells.Decl, *fault) {
 	var about struct {
 		Deleted []string `json:"deletedCells"`
 	}
-	_ = json.Unmarshal(m.metadata, &about)
+	_ = json.Unmarshal(x.request.metadata, &about)
 	k.memory.Forget(about.Deleted)
 	c, wrong := cells.Parse(code)
 	for i := range wrong {
@@ -26,14 +26,14 @@ func (k *kernel) prepare(m message, x *exchange, code string) (string, *cells.Pr
 	if wrong != nil {
 		return "", nil, nil, compileFault(wrong, k.history.line)
 	}
-	if f := k.own(x, &c); f != nil {
+	if f := k.carryOut(x, &c); f != nil {
 		return "", nil, nil, f
 	}
 	form := wrapper.RewriteLines(strings.Join(c.Commands, "\n"), k.config.Program)
 	if c.Empty && !c.Test {
 		return form, nil, nil, nil
 	}
-	p, all := k.memory.Program(c, k.count, cellOf(m))
+	p, all := k.memory.Program(c, k.count, cellOf(x.request))
 	switch {
 	case c.Wasm:
 		return p.CellText(form, c.Main), nil, nil, nil
@@ -79,13 +79,8 @@ func (k *kernel) learn(x *exchange, p *cells.Program, all []cells.Decl) *fault {
 	return compileFault(b.Complaints, k.history.line)
 }
 
-// own carries out the special lines that the kernel handles itself, and removes them from a cell.
-func (k *kernel) own(x *exchange, c *cells.Cell) *fault {
-	say := func(text string) {
-		if !x.silent {
-			k.publish(x.request, "stream", map[string]string{"name": "stdout", "text": text})
-		}
-	}
+// carryOut carries out the special lines that the kernel handles itself, and removes them from a cell.
+func (k *kernel) carryOut(x *exchange, c *cells.Cell) *fault {
 	for i, line := range c.Commands {
 		words := strings.Fields(strings.TrimPrefix(line, "%"))
 		if len(line) < 2 || line[0] != '%' || len(words) == 0 {
@@ -93,41 +88,48 @@ func (k *kernel) own(x *exchange, c *cells.Cell) *fault {
 		}
 		switch word := words[0]; word {
 		case "ls", "list":
-			say(k.memory.List())
+			k.say(x, k.memory.List())
 		case "rm", "remove":
 			if missing := k.memory.Remove(words[1:]); len(missing) > 0 {
 				return newFault("Error", "no cell declares "+strings.Join(missing, ", ")+": %ls lists what they declare")
 			}
 		case "help":
-			say(help)
+			k.say(x, help)
 		case "with_inputs": // All programs can ask for input.
 		case "reset":
 			if len(words) == 1 {
 				k.memory = cells.Memory{}
-				say("All declarations are removed.\n")
+				k.say(x, "All declarations are removed.\n")
 			}
-			c.Commands[i] = "%reset go.mod"
-			continue
+			line = "%reset go.mod"
 		case "test":
 			if len(words) == 1 {
-				c.Commands[i] = "%test " + strings.Join(c.TestArguments(), " ")
+				line = "%test " + strings.Join(c.TestArguments(), " ")
 			}
-			continue
 		case "with_password":
 			x.ask(true) // GoNB asks.
-			continue
-		case cells.KeptVerb, cells.HyperVerb:
-			continue
 		default:
 			if !slices.Contains(cells.LineMagics, "%"+word) {
 				return newFault("Error", fmt.Sprintf("unknown line %%%s in line %d: %%help lists what there is", word, i+1))
 			}
-			continue
 		}
-		c.Commands[i] = ""
+		if slices.Contains(kernelLines, words[0]) {
+			line = ""
+		}
+		c.Commands[i] = line
 	}
 	return nil
 }
+
+// say publishes a text of the kernel as an output of a cell.
+func (k *kernel) say(x *exchange, text string) {
+	if !x.silent {
+		k.publish(x.request, "stream", map[string]string{"name": "stdout", "text": text})
+	}
+}
+
+// kernelLines lists the special lines that only the kernel carries out.
+var kernelLines = []string{"ls", "list", "rm", "remove", "help", "with_inputs"}
 
 const help = `A cell is a Go program. It can use all declarations of earlier cells: functions, types, constants, variables
 and imports. If several cells declare a name, the cell that runs last wins. Values end with a cell; notebook.Keep keeps

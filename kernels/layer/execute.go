@@ -91,11 +91,23 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 	k.tellLost(m)
 	x := newExchange(m)
 	x.silent, x.mute = in.Silent, !in.Stdin
+	if f := k.runIn(e, x, in); f != nil {
+		return f
+	}
+	if v := x.stderr.Value; v != nil && !x.silent {
+		k.publish(m, "execute_result", map[string]any{"execution_count": k.count, "metadata": struct{}{},
+			"data": map[string]string{"text/plain": shortened(*v)}})
+	}
+	return nil
+}
+
+// runIn runs a cell in an engine, and remembers its declarations.
+func (k *kernel) runIn(e *engine, x *exchange, in executeRequest) *fault {
 	var p *cells.Program
 	var all []cells.Decl
 	if cells.IsGo(in.Code) {
 		var f *fault
-		if in.Code, p, all, f = k.prepare(m, x, in.Code); f != nil {
+		if in.Code, p, all, f = k.prepare(x, in.Code); f != nil {
 			return f
 		}
 	} else {
@@ -104,7 +116,7 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 	if err := build.Submit(k.config.Dir, p); err != nil {
 		return newFault("KernelError", err.Error())
 	}
-	_, err = k.converse(e, x, m.with(in))
+	_, err := k.converse(e, x, x.request.with(in))
 	switch {
 	case errors.Is(err, errNoReply):
 		return newFault("KernelError", err.Error())
@@ -115,14 +127,7 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 	if f := k.learn(x, p, all); f != nil {
 		return f
 	}
-	if f := x.verdict(k.history.line); f != nil {
-		return f
-	}
-	if v := x.stderr.Value; v != nil && !x.silent {
-		k.publish(m, "execute_result", map[string]any{"execution_count": k.count, "metadata": struct{}{},
-			"data": map[string]string{"text/plain": shortened(*v)}})
-	}
-	return nil
+	return x.verdict(k.history.line)
 }
 
 // longestValue is the maximum number of bytes that is shown of a value.

@@ -59,21 +59,12 @@ func (o EvaluateOptions) withDefaults() EvaluateOptions {
 // offpolicy. A decision chooses among the arms at its time. The Spec may name arms in another order, and may have other
 // features (see [Replay]).
 //
-// The error is an error of Replay, or of options. If the log does not allow an estimate, Estimated.Refused gives the
+// The error is an error of Replay, or of options. If the log does not allow an estimate, Estimate.Refused gives the
 // reason, and advice in the terms of `hyper evaluate`.
 func Evaluate(ctx context.Context, log *Log, spec api.Spec, o EvaluateOptions) (*Evaluation, error) {
 	o = o.withDefaults()
-	if !(o.Learn > 0 && o.Learn < 1) {
-		return nil, fmt.Errorf("the share of decisions to learn from must be between 0 and 1, got %v", o.Learn)
-	}
-	if o.Functions < 1 {
-		return nil, fmt.Errorf("the number of functions of the reward model must be at least 1, got %d", o.Functions)
-	}
-	for _, name := range spec.Arms {
-		if !slices.Contains(log.arms, name) {
-			return nil, fmt.Errorf("arms must be arms of the log, %.200s; got %.40q%s",
-				strings.Join(log.arms, ", "), name, nearest.Hint(name, log.arms))
-		}
+	if err := errors.Join(o.validate(), log.hasArms(spec)); err != nil {
+		return nil, err
 	}
 	rewards, hidden, decided, err := outcomes(log.RecordsFor(spec))
 	if err != nil {
@@ -93,34 +84,79 @@ func Evaluate(ctx context.Context, log *Log, spec api.Spec, o EvaluateOptions) (
 		return nil, err
 	}
 	defer a.Close()
-	var target, own []offpolicy.Sample
-	for r, err := range log.RecordsFor(spec) {
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return nil, err
-		}
-		if r.Arms != nil && r.Number >= split && c.AddsArms() {
-			if err := a.Replay(r); err != nil {
-				return nil, err
+	o.fill(rewards, hidden)
+	later := func(yield func(journal.Record, error) bool) {
+		for r, err := range log.RecordsFor(spec) {
+			if (err != nil || r.Number >= split) && !yield(r, err) {
+				return
 			}
 		}
-		if r.Decision == nil || r.Number < split {
-			continue
-		}
-		y, ok := rewards[r.Decision.ID]
-		if !ok && o.Missing != nil && !hidden[r.Decision.ID] {
-			y, ok = *o.Missing, true
-		}
-		if !ok {
-			continue
-		}
-		s, logged, err := sampled(ctx, a, r.Decision, y, o.Functions)
-		if err != nil {
-			return nil, fmt.Errorf("record %d: %w", r.Number, err)
-		}
-		target, own = append(target, s), append(own, logged)
+	}
+	target, own, err := samples(ctx, a, later, rewards, c.AddsArms(), o.Functions)
+	if err != nil {
+		return nil, err
 	}
 	out.Evaluated = len(target)
 	return out, out.estimate(target, own, o.Offpolicy)
+}
+
+// fill gives the reward Missing to each decision without a reward that is not hidden.
+func (o EvaluateOptions) fill(rewards map[string]float64, hidden map[string]bool) {
+	for id, never := range hidden {
+		if _, has := rewards[id]; !has && !never && o.Missing != nil {
+			rewards[id] = *o.Missing
+		}
+	}
+}
+
+// samples returns the decisions in records that have a reward, by ID, as samples: see sampled. The agent follows the
+// changes of arms if arms is true.
+func samples(ctx context.Context, a *agent.Agent, records Records, rewards map[string]float64, arms bool,
+	functions int) (target, own []offpolicy.Sample, err error) {
+	for r, err := range records {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return nil, nil, err
+		}
+		if r.Arms != nil && arms {
+			if err := a.Replay(r); err != nil {
+				return nil, nil, err
+			}
+		}
+		if r.Decision == nil {
+			continue
+		}
+		y, ok := rewards[r.Decision.ID]
+		if !ok {
+			continue
+		}
+		s, logged, err := sampled(ctx, a, r.Decision, y, functions)
+		if err != nil {
+			return nil, nil, fmt.Errorf("record %d: %w", r.Number, err)
+		}
+		target, own = append(target, s), append(own, logged)
+	}
+	return target, own, nil
+}
+
+func (o EvaluateOptions) validate() error {
+	if !(o.Learn > 0 && o.Learn < 1) {
+		return fmt.Errorf("the share of decisions to learn from must be between 0 and 1, got %v", o.Learn)
+	}
+	if o.Functions < 1 {
+		return fmt.Errorf("the number of functions of the reward model must be at least 1, got %d", o.Functions)
+	}
+	return nil
+}
+
+// hasArms reports arms of a Spec that the log has never had.
+func (l *Log) hasArms(spec api.Spec) error {
+	for _, name := range spec.Arms {
+		if !slices.Contains(l.arms, name) {
+			return fmt.Errorf("arms must be arms of the log, %.200s; got %.40q%s",
+				strings.Join(l.arms, ", "), name, nearest.Hint(name, l.arms))
+		}
+	}
+	return nil
 }
 
 // estimate sets the estimates of the agent and of the log itself.

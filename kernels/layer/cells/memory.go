@@ -25,18 +25,7 @@ func (m *Memory) Program(c Cell, number int, owner string) (Program, []Decl) {
 			anew[name] = true
 		}
 	}
-	var all []Decl
-	for _, d := range m.decls {
-		if owner != "" && d.Owner == owner {
-			continue // An earlier text of the same cell.
-		}
-		if owner == "" {
-			d = d.without(anew)
-		}
-		if d.Names != nil {
-			all = append(all, d)
-		}
-	}
+	all := m.beside(owner, anew)
 	first := len(all)
 	all = append(all, own...)
 	p := Program{Body: c.body, Cell: number, Test: c.Test}
@@ -60,6 +49,23 @@ func (m *Memory) Program(c Cell, number int, owner string) (Program, []Decl) {
 	}
 	markBack(p.Decls[:p.Own], anew)
 	return p, all
+}
+
+// beside returns the declarations that stay beside a cell that declares the names in anew: all of other owners, or, if the
+// cell has no owner, all without these names.
+func (m *Memory) beside(owner string, anew map[string]bool) (all []Decl) {
+	for _, d := range m.decls {
+		if owner != "" && d.Owner == owner {
+			continue // An earlier text of the same cell.
+		}
+		if owner == "" {
+			d = d.without(anew)
+		}
+		if d.Names != nil {
+			all = append(all, d)
+		}
+	}
+	return all
 }
 
 // Keep remembers the declarations of a compiled program, and the results of the build.

@@ -1,6 +1,7 @@
 package cells
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -57,10 +58,7 @@ func (p Program) Build(with Compiler) (BuildResult, []Place, error) {
 			idle[i] = true
 		}
 		for i, why := range r.aside {
-			c.without[i], aside[i] = true, why
-			if was := p.Decls[i].Aside; was != "" {
-				aside[i] = was
-			}
+			c.without[i], aside[i] = true, cmp.Or(p.Decls[i].Aside, why)
 		}
 		if again {
 			continue

@@ -120,13 +120,12 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	cmd := exec.Command(argv[0], argv[1:]...)
-	plain := &runes{to: os.Stderr}
-	defer plain.finish()
-	cmd.Stderr = plain
-	if errors != nil {
-		cmd.Stderr = errors
-	}
 	cmd.SysProcAttr = posix.OwnGroup()
+	if cmd.Stderr = errors; errors == nil {
+		plain := &runes{to: os.Stderr}
+		defer plain.finish()
+		cmd.Stderr = plain
+	}
 	out, err := startOutput()
 	if err != nil {
 		return "", err
@@ -151,7 +150,11 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 		go in.serve(cmd.Process.Pid, os.Stdin)
 	}
 	go passSignals(cmd.Process.Pid, signals)
-	err = pipes.stay.wait(cmd)
+	return failure(cmd, pipes.stay.wait(cmd))
+}
+
+// failure returns a description of a command's failure, or "". err is the error of waiting for the command.
+func failure(cmd *exec.Cmd, err error) (string, error) {
 	if err != nil && cmd.ProcessState != nil && !cmd.ProcessState.Success() {
 		return cmd.ProcessState.String(), nil
 	}
