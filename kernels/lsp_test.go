@@ -100,7 +100,7 @@ func (p *lspPage) tell(event, path, text string) {
 	}
 }
 
-// await waits until fits returns true after a change of diagnostics, and then until they no longer change.
+// await waits until fits returns true after a change of diagnostics.
 func (p *lspPage) await(what string, fits func() bool) {
 	p.t.Helper()
 	for limit := time.After(5 * time.Minute); !fits(); {
@@ -111,6 +111,10 @@ func (p *lspPage) await(what string, fits func() bool) {
 			p.t.Fatalf("%s: got the last diagnostics %q", what, p.last)
 		}
 	}
+}
+
+// settle waits until the diagnostics no longer change.
+func (p *lspPage) settle() {
 	for {
 		select {
 		case d := <-p.faults:
@@ -126,19 +130,20 @@ func TestNotebooksHaveNoFaults(t *testing.T) {
 	page := openPage(t)
 	const fault = "\n\n\n%%\nvar n int = \"a\"\nfmt.Println(n)"
 	paths, _ := filepath.Glob(testCheckout(t).path("notebooks", "*.ipynb"))
-	for _, path := range paths {
+	for i, path := range paths {
 		page.tell("didOpen", path, codeOf(t, path)+fault)
+		page.await(filepath.Base(path), func() bool { return len(page.last[path]) > 0 })
+		if i > 0 { // Until now, further diagnostics of that notebook could arrive.
+			page.tell("didClose", paths[i-1], "")
+		}
 	}
-	page.await("all notebooks", func() bool {
-		return !slices.ContainsFunc(paths, func(path string) bool { return len(page.last[path]) == 0 })
-	})
+	page.settle()
 	for _, path := range paths {
 		if last := page.last[path]; len(last) != 1 || !strings.Contains(last[0], `cannot use "a"`) {
 			t.Errorf("%s: %s", filepath.Base(path), slices.DeleteFunc(last, func(s string) bool {
 				return strings.Contains(s, `cannot use "a"`)
 			}))
 		}
-		page.tell("didClose", path, "")
 	}
 }
 
@@ -156,7 +161,8 @@ func TestFaultsOfLaterCells(t *testing.T) {
 				return strings.Contains(s, "cannot use \""+v+"\"")
 			})
 		}
-		if page.await(strings.Join(values, ", "), fits); !fits() {
+		page.await(strings.Join(values, ", "), fits)
+		if page.settle(); !fits() {
 			t.Errorf("found %q, want one with each of %q", page.last[path], values)
 		}
 	}
