@@ -21,7 +21,6 @@ package layer
 
 import (
 	"context"
-	"io"
 	"net"
 
 	"github.com/hypermodels/hypermodels/kernels/layer/build"
@@ -35,7 +34,6 @@ type Config struct {
 	Engine     []string // GoNB's command line, without -kernel
 	Env        []string // GoNB's environment
 	Start      string   // the folder in which GoNB starts
-	Log        io.Writer
 }
 
 // Serve runs a kernel until the client shuts it down or ctx ends.
