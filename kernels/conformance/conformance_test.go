@@ -1,7 +1,7 @@
 // Package conformance tests the kernel from Jupyter's side, by Python programs. suite.py runs the suite of
-// jupyter_kernel_test. cells.py and protocol.py test what the kernel promises beyond it. clients.py sends the messages of
-// VS Code's Jupyter extension and of jupyter console. leftovers.py checks that no process or file of a kernel remains,
-// however it ends.
+// jupyter_kernel_test. cells.py and protocol.py test what the kernel promises beyond it. clients.py sends the messages
+// of VS Code's Jupyter extension and of jupyter console. leftovers.py checks that no process or file of a kernel
+// remains, however it ends.
 package conformance
 
 import (

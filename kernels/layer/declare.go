@@ -29,20 +29,20 @@ func (k *kernel) prepare(x *exchange, code string) (string, *cells.Program, []ce
 	if f := k.carryOut(x, &c); f != nil {
 		return "", nil, nil, f
 	}
-	form := wrapper.RewriteLines(strings.Join(c.Commands, "\n"), k.config.Program)
+	form := wrapper.RewriteLines(strings.Join(c.SpecialLines, "\n"), k.config.Program)
 	if c.Empty && !c.Test {
 		return form, nil, nil, nil
 	}
 	p, all := k.memory.Program(c, k.count, cellOf(x.request))
 	switch {
 	case c.Wasm:
-		return p.CellText(form, c.Main), nil, nil, nil
+		return p.CellText(form, c.ProgramLine), nil, nil, nil
 	case c.Test:
 		return form, &p, all, nil
-	case c.Main == "":
-		c.Main = "%%"
+	case c.ProgramLine == "":
+		c.ProgramLine = "%%"
 	}
-	return form + "\n" + c.Main + "\n_ = 0", &p, all, nil // GoNB runs nothing if it finds no Go.
+	return form + "\n" + c.ProgramLine + "\n_ = 0", &p, all, nil // GoNB runs nothing if it finds no Go.
 }
 
 // learn reads the result of building a program, and returns the errors of the cell, or nil.
@@ -62,7 +62,7 @@ func (k *kernel) learn(x *exchange, p *cells.Program, all []cells.Decl) *fault {
 			}
 		}
 	}
-	if b.Kept {
+	if b.Remember {
 		k.memory.Keep(*p, all, b)
 	}
 	x.mu.Lock()
@@ -71,7 +71,7 @@ func (k *kernel) learn(x *exchange, p *cells.Program, all []cells.Decl) *fault {
 	if len(b.Complaints) == 0 || interrupted {
 		return nil
 	}
-	if b.Kept && !x.silent {
+	if b.Remember && !x.silent {
 		for _, note := range b.Notes {
 			k.publish(x.request, "stream", map[string]string{"name": "stderr", "text": note + "\n"})
 		}
@@ -81,7 +81,7 @@ func (k *kernel) learn(x *exchange, p *cells.Program, all []cells.Decl) *fault {
 
 // carryOut carries out the special lines that the kernel handles itself, and removes them from a cell.
 func (k *kernel) carryOut(x *exchange, c *cells.Cell) *fault {
-	for i, line := range c.Commands {
+	for i, line := range c.SpecialLines {
 		words := strings.Fields(strings.TrimPrefix(line, "%"))
 		if len(line) < 2 || line[0] != '%' || len(words) == 0 {
 			continue
@@ -116,7 +116,7 @@ func (k *kernel) carryOut(x *exchange, c *cells.Cell) *fault {
 		if slices.Contains(kernelLines, words[0]) {
 			line = ""
 		}
-		c.Commands[i] = line
+		c.SpecialLines[i] = line
 	}
 	return nil
 }

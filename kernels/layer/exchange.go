@@ -21,7 +21,7 @@ type exchange struct {
 	mute   bool // the client answers no questions
 
 	mu          sync.Mutex
-	stderr      wrapper.Unfolder
+	stderr      wrapper.MarkReader
 	interrupted bool
 	asked       bool   // the engine is asking the user
 	failure     *fault // the engine's error, as the engine published it

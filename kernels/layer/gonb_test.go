@@ -112,7 +112,7 @@ func TestGoNB(t *testing.T) {
 
 	testMagics(t)
 	first := run("%%\nprintln(1)\n_, file, line, _ := runtime.Caller(0)\nfmt.Fprintf(os.Stderr, \"%s:%d: here\\n\", file, line)")
-	var unmarked wrapper.Unfolder
+	var unmarked wrapper.MarkReader
 	if text := unmarked.Add(first.stderr); len(first.faults) > 0 || !strings.Contains(text, "main.go:") {
 		t.Errorf("got standard error %q and failures %+v, want a position and none", first.stderr, first.faults)
 	}

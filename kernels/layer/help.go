@@ -60,7 +60,7 @@ func magicAt(code string, cursor int) (word string, first, ok bool) {
 	text := []rune(code)
 	before := string(text[:max(0, min(cursor, len(text)))])
 	start := strings.LastIndex(before, "\n") + 1
-	word, first = cells.Uncomment(before[start:]), start == 0
+	word, first = cells.Uncommented(before[start:]), start == 0
 	if !strings.HasPrefix(word, "%") || strings.ContainsAny(word, " \t") {
 		return "", false, false
 	}
@@ -88,7 +88,7 @@ func completeMagic(word string, first bool, cursor int) map[string]any {
 func commandLine(code string, cursor int) (words []string, ok bool) {
 	text := []rune(code)
 	before := string(text[:max(0, min(cursor, len(text)))])
-	line := cells.Uncomment(before[strings.LastIndex(before, "\n")+1:])
+	line := cells.Uncommented(before[strings.LastIndex(before, "\n")+1:])
 	rest, ok := strings.CutPrefix(line, "%"+cells.HyperVerb+" ")
 	if !ok {
 		return nil, false

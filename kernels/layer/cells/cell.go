@@ -17,22 +17,22 @@ import (
 
 // Cell is a parsed Go cell.
 type Cell struct {
-	decls    []Decl
-	body     Body
-	Commands []string // special lines except %%, at the index of their line; "" for all other lines
-	Main     string   // the line of %%, with the program's arguments
-	Test     bool
-	Wasm     bool
-	Empty    bool // there is no Go code
+	decls        []Decl
+	body         Body
+	SpecialLines []string // special lines except %%, at the index of their line; "" for all other lines
+	ProgramLine  string   // the line of %%, with the program's arguments
+	Test         bool     // it has a line %test
+	Wasm         bool     // it has a line %wasm
+	Empty        bool // there is no Go code
 }
 
 // Body holds the statements of a cell's program.
 type Body struct {
-	Text  string
-	Line  int      // line of the cell where Text begins
-	Own   bool     // the cell has a main function, and Text is ""
-	Bare  bool     // the cell only has statements: its last expression is shown, and a variable may be unused
-	Short []string // names of the variables that the body declares
+	Text           string
+	Line           int      // line of the cell where Text begins
+	HasMain        bool     // the cell has a main function, and Text is ""
+	StatementsOnly bool     // the cell only has statements: its last expression is shown, and a variable may be unused
+	Locals         []string // names of the variables that the body declares
 	// From and To are the start and the end of the last statement in Text if it is an expression, else 0.
 	From, To int
 }
@@ -46,14 +46,14 @@ type Complaint struct {
 // Parse parses a cell. The complaints are the errors of the cell.
 func Parse(code string) (Cell, []Complaint) {
 	lines := strings.Split(strings.ReplaceAll(code, "\r\n", "\n"), "\n")
-	c := Cell{Commands: make([]string, len(lines))}
+	c := Cell{SpecialLines: make([]string, len(lines))}
 	head, rest, wrong := c.split(lines)
 	if wrong != nil {
 		return c, []Complaint{*wrong}
 	}
 	c.body.Line = 1
-	c.Empty = strings.TrimSpace(head+rest) == "" && c.Main == ""
-	if c.Main != "" {
+	c.Empty = strings.TrimSpace(head+rest) == "" && c.ProgramLine == ""
+	if c.ProgramLine != "" {
 		_, wrong := parseBody(rest)
 		if wrong != nil {
 			return c, wrong
@@ -78,7 +78,7 @@ func Parse(code string) (Cell, []Complaint) {
 		return c, wrongBody
 	}
 	c.decls, _ = parseDecls(imports)
-	c.body.Text, c.body.Bare = statements, true
+	c.body.Text, c.body.StatementsOnly = statements, true
 	c.finish()
 	return c, nil
 }
@@ -109,7 +109,7 @@ func (c *Cell) split(lines []string) (head, rest string, wrong *Complaint) {
 		if !ok {
 			begun := in
 			in = in.after(lines[i])
-			if strings.HasPrefix(Uncomment(lines[i]), "package ") && into[0] == "" && begun == outside && c.Main == "" {
+			if strings.HasPrefix(Uncommented(lines[i]), "package ") && into[0] == "" && begun == outside && c.ProgramLine == "" {
 				continue // GoNB ignores this line, too.
 			}
 			if !strings.HasPrefix(lines[i], "//gonb:") {
@@ -127,15 +127,15 @@ func (c *Cell) split(lines []string) (head, rest string, wrong *Complaint) {
 			}
 			continue
 		}
-		if c.Main != "" {
+		if c.ProgramLine != "" {
 			return "", "", &Complaint{Line: at, Text: "a second line " + word + ": a cell has one program"}
 		}
-		c.Main, into = strings.TrimSpace("%% "+args), after
+		c.ProgramLine, into = strings.TrimSpace("%% "+args), after
 		if name, args, _ := strings.Cut(strings.TrimSpace(args), " "); word == "%exec" {
 			if name == "" {
 				return "", "", &Complaint{Line: at, Text: "%exec needs the name of a function"}
 			}
-			c.Main, after[at-1], into = strings.TrimSpace("%% "+args), name+"()", before
+			c.ProgramLine, after[at-1], into = strings.TrimSpace("%% "+args), name+"()", before
 		}
 	}
 	return strings.Join(before, "\n"), strings.Join(after, "\n"), nil
@@ -153,13 +153,13 @@ func (c *Cell) command(at int, word, line string) string {
 		return "unknown line " + word + ": %help lists what there is"
 	}
 	c.Test, c.Wasm = c.Test || word == "%test", c.Wasm || word == "%wasm"
-	c.Commands[at-1] = line
+	c.SpecialLines[at-1] = line
 	return ""
 }
 
 // finish stores the names that the body declares, and the position of its last expression.
 func (c *Cell) finish() {
-	c.body.Own = slices.ContainsFunc(c.decls, func(d Decl) bool { return slices.Contains(d.Names, "main") })
+	c.body.HasMain = slices.ContainsFunc(c.decls, func(d Decl) bool { return slices.Contains(d.Names, "main") })
 	block, _ := parseBody(c.body.Text)
 	if block == nil {
 		return
@@ -169,13 +169,13 @@ func (c *Cell) finish() {
 		case *ast.AssignStmt:
 			for _, x := range s.Lhs {
 				if id, ok := x.(*ast.Ident); ok && s.Tok == token.DEFINE && id.Name != "_" {
-					c.body.Short = append(c.body.Short, id.Name)
+					c.body.Locals = append(c.body.Locals, id.Name)
 				}
 			}
 		case *ast.DeclStmt:
-			c.body.Short = append(c.body.Short, slices.DeleteFunc(NamesOf(s.Decl), func(n string) bool { return n == "_" })...)
+			c.body.Locals = append(c.body.Locals, slices.DeleteFunc(NamesOf(s.Decl), func(n string) bool { return n == "_" })...)
 		case *ast.ExprStmt:
-			if c.body.Bare && i+1 == len(block.List) {
+			if c.body.StatementsOnly && i+1 == len(block.List) {
 				c.body.From, c.body.To = int(s.Pos())-1-len(bodyHead), int(s.End())-1-len(bodyHead)
 			}
 		}

@@ -14,7 +14,7 @@ type Completeness struct {
 	Indent string `json:"indent"`
 }
 
-// complete reports whether a cell can be executed, needs more lines, or is invalid whatever follows.
+// IsComplete reports whether a cell can be executed, needs more lines, or is invalid whatever follows.
 func IsComplete(code string) Completeness {
 	if !IsGo(code) {
 		return Completeness{Status: "complete"}

@@ -48,7 +48,7 @@ func (p Program) compose(c choice) composition {
 			w.lines(d.Text, Place{d.Cell, d.Line}, i)
 		}
 	}
-	if !p.Test && !p.Body.Own {
+	if !p.Test && !p.Body.HasMain {
 		p.writeMain(&w, c)
 	}
 	w.own(fmt.Sprintf("func init() { kernelDebug.SetMaxStack(%d) }", stackLimit))
@@ -56,7 +56,7 @@ func (p Program) compose(c choice) composition {
 		w.own("func init() { kernelMust.M = kernelPanic }")
 		w.own(mustFunc)
 	}
-	if p.Body.Own && !p.Test {
+	if p.Body.HasMain && !p.Test {
 		w.own("var _ = kernelFlag.Parse")
 	}
 	if c.show {

@@ -12,17 +12,17 @@ import (
 // Decl is a declaration of a cell: a function, a method, a type, an import, a line of a var or const group, or a whole
 // const group if its lines depend on each other.
 type Decl struct {
-	Names []string // the names that it declares, see [NamesOf]; for an import the package's name in the file
-	Spec  string   // an import as written in a file; "" for other declarations
-	Text  string   // including its comment
-	Cell  int      // number of the cell
-	Line  int      // line of the cell where Text begins, from 1
-	Owner string   // the client's id of the cell, or ""
-	Calls bool     // whether it is a variable whose initializer calls a function
-	Aside string   // the reason why it is left out of programs, or ""
-	Back  bool     // whether it was set aside, and may compile again with the running cell
-	Told  bool     // whether the user knows that its initializer runs again
-	From  int      // in a program: index of the declaration in the memory
+	Names         []string // the names that it declares, see [NamesOf]; for an import the package's name in the file
+	Spec          string   // an import as written in a file; "" for other declarations
+	Text          string   // including its comment
+	Cell          int      // number of the cell
+	Line          int      // line of the cell where Text begins, from 1
+	Owner         string   // the client's id of the cell, or ""
+	CallsFunction bool     // whether it is a variable whose initializer calls a function
+	SetAside      string   // the reason why it is left out of programs, or ""
+	Retry         bool     // whether it was set aside, and is tried again with the running cell
+	Announced     bool     // whether the user knows that its initializer runs again
+	Index         int      // in a program: index of the declaration in the memory
 }
 
 // where returns the name and the cell of the declaration, for the user.

@@ -157,7 +157,7 @@ func (t *taker) spec(d *ast.GenDecl, s ast.Spec) {
 			added.Names[i] = "_ " + added.Text
 		}
 	}
-	added.Calls = d.Tok == token.VAR && callsFunction(s)
+	added.CallsFunction = d.Tok == token.VAR && callsFunction(s)
 }
 
 // importKey returns the name that an import declares in its file. Dot and blank imports declare no name; their key
@@ -192,6 +192,7 @@ func independent(d *ast.GenDecl) bool {
 	return true
 }
 
+// NamesOf returns the names that a declaration declares. The name of a method includes the type of its receiver.
 func NamesOf(d ast.Decl) (names []string) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -218,7 +219,7 @@ func NamesOf(d ast.Decl) (names []string) {
 	return names
 }
 
-// ImportsOf returns a file's imports.
+// ImportsOf returns a file's imports, as they are written in a file: the name, if there is one, and the quoted path.
 func ImportsOf(file *ast.File) (specs []string) {
 	for _, s := range file.Imports {
 		specs = append(specs, specOf(s))

@@ -18,7 +18,7 @@ func SpecialLines(lines []string) (found map[int]SpecialLine, open bool) {
 	found = map[int]SpecialLine{}
 	var in literal
 	for i := 0; i < len(lines); i++ {
-		line := Uncomment(lines[i])
+		line := Uncommented(lines[i])
 		if in != outside || len(line) < 2 || line[0] != '%' && line[0] != '!' {
 			in = in.after(lines[i])
 			continue
@@ -26,7 +26,7 @@ func SpecialLines(lines []string) (found map[int]SpecialLine, open bool) {
 		first := i
 		for strings.HasSuffix(line, `\`) && i+1 < len(lines) {
 			i++
-			line = line[:len(line)-1] + " " + Uncomment(lines[i])
+			line = line[:len(line)-1] + " " + Uncommented(lines[i])
 		}
 		found[first] = SpecialLine{line, i}
 		open = strings.HasSuffix(line, `\`)

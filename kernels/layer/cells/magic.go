@@ -25,14 +25,14 @@ var LineMagics = []string{"%%", "%args", "%autoget", "%capture", "%cd", "%env", 
 	"%" + HyperVerb, "%" + KeptVerb, "%list", "%ls", "%main", "%noautoget", "%remove", "%reset", "%rm", "%test", "%track",
 	"%untrack", "%version", "%wasm", "%widgets", "%widgets_hb", "%with_inputs", "%with_password"}
 
-// Uncomment removes GoNB's comment prefix from a line.
-func Uncomment(line string) string { return strings.TrimPrefix(line, "//gonb:") }
+// Uncommented returns a line without GoNB's comment prefix.
+func Uncommented(line string) string { return strings.TrimPrefix(line, "//gonb:") }
 
 // Magic returns the first word of a cell and the rest of its first line. It removes the prefix that hides magics from
 // editors.
 func Magic(code string) (word, rest string) {
 	line, _, _ := strings.Cut(code, "\n")
-	word, rest, _ = strings.Cut(Uncomment(line), " ")
+	word, rest, _ = strings.Cut(Uncommented(line), " ")
 	return word, rest
 }
 

@@ -39,20 +39,20 @@ func (m *Memory) Program(c Cell, number int, owner string) (Program, []Decl) {
 		for _, name := range d.Names {
 			taken[name] = true
 		}
-		d.From = i
+		d.Index = i
 		p.Decls = append(p.Decls, d)
 	}
 	slices.Reverse(p.Decls)
-	p.Own = slices.IndexFunc(p.Decls, func(d Decl) bool { return d.From >= first })
-	if p.Own < 0 {
-		p.Own = len(p.Decls)
+	p.FirstOwn = slices.IndexFunc(p.Decls, func(d Decl) bool { return d.Index >= first })
+	if p.FirstOwn < 0 {
+		p.FirstOwn = len(p.Decls)
 	}
-	markBack(p.Decls[:p.Own], anew)
+	markBack(p.Decls[:p.FirstOwn], anew)
 	return p, all
 }
 
-// beside returns the declarations that stay beside a cell that declares the names in anew: all of other owners, or, if the
-// cell has no owner, all without these names.
+// beside returns the declarations that stay beside a cell that declares the names in anew: all of other owners, or, if
+// the cell has no owner, all without these names.
 func (m *Memory) beside(owner string, anew map[string]bool) (all []Decl) {
 	for _, d := range m.decls {
 		if owner != "" && d.Owner == owner {
@@ -71,10 +71,10 @@ func (m *Memory) beside(owner string, anew map[string]bool) (all []Decl) {
 // Keep remembers the declarations of a compiled program, and the results of the build.
 func (m *Memory) Keep(p Program, all []Decl, b BuildResult) {
 	for i, d := range p.Decls {
-		all[d.From].Aside = b.Aside[i]
+		all[d.Index].SetAside = b.SetAside[i]
 	}
 	for _, i := range p.again(b) {
-		all[p.Decls[i].From].Told = true
+		all[p.Decls[i].Index].Announced = true
 	}
 	before := m.names()
 	m.decls = all
@@ -84,7 +84,7 @@ func (m *Memory) Keep(p Program, all []Decl, b BuildResult) {
 			m.missing(name, fmt.Sprintf("cell [%d] no longer declares it", p.Cell))
 		}
 	}
-	for _, name := range p.Body.Short {
+	for _, name := range p.Body.Locals {
 		if b.Runs && !now[name] {
 			m.missing(name, fmt.Sprintf("cell [%d] has it as a local variable: a cell is a program, and its values end with it; "+
 				"declare it by var before the line %%%%, and keep values that take long to compute by notebook.Keep", p.Cell))
@@ -158,8 +158,8 @@ func (m *Memory) List() string {
 	var out strings.Builder
 	for _, d := range m.decls {
 		out.WriteString(d.where())
-		if d.Aside != "" {
-			out.WriteString(": set aside, " + d.Aside)
+		if d.SetAside != "" {
+			out.WriteString(": set aside, " + d.SetAside)
 		}
 		out.WriteString("\n")
 	}
@@ -169,9 +169,9 @@ func (m *Memory) List() string {
 // Hint explains why a name is not declared, or returns "" if the reason is unknown.
 func (m *Memory) Hint(name string, first bool) string {
 	for _, d := range m.decls {
-		if d.Aside != "" && slices.Contains(d.Names, name) {
+		if d.SetAside != "" && slices.Contains(d.Names, name) {
 			return fmt.Sprintf("cell [%d] declares it, and was set aside: %s; change that cell and run it again", d.Cell,
-				d.Aside)
+				d.SetAside)
 		}
 	}
 	if why := m.gone[name]; why != "" {

@@ -51,9 +51,9 @@ func TestParseCell(t *testing.T) {
 	} {
 		got, wrong := Parse(c.code)
 		if wrong != nil || !slices.Equal(names(got), c.names) || strings.TrimLeft(got.body.Text, "\n") != c.body ||
-			got.body.Bare != c.bare {
+			got.body.StatementsOnly != c.bare {
 			t.Errorf("%q: got declarations %q, body %q, bare %v, error %v",
-				c.code, names(got), got.body.Text, got.body.Bare, wrong)
+				c.code, names(got), got.body.Text, got.body.StatementsOnly, wrong)
 		}
 	}
 	for code, want := range map[string]Complaint{
@@ -131,7 +131,7 @@ func (n *notebook) run(owner, code string) (BuildResult, composition) {
 	with := new(checker)
 	b, places, err := p.Build(with)
 	must.M(err)
-	if b.Kept {
+	if b.Remember {
 		n.memory.Keep(p, all, b)
 	}
 	return b, composition{text: with.text, places: places}
@@ -140,7 +140,7 @@ func (n *notebook) run(owner, code string) (BuildResult, composition) {
 // aside returns the names of the declarations that are set aside.
 func (n *notebook) aside() (names []string) {
 	for _, d := range n.memory.decls {
-		if d.Aside != "" {
+		if d.SetAside != "" {
 			names = append(names, strings.Join(d.Names, " "))
 		}
 	}
@@ -238,8 +238,8 @@ func TestVariableThatRunsAgain(t *testing.T) {
 		"var a = func() int { return f() }": false, "var a = must.M1(notebook.Keep(\"a\", train))": false, "var a = float32(3)": false,
 		"const a = f()": false, "var a = func() float64 { r := rand.New(rand.NewPCG(1, 2)); return r.Float64() }()": false,
 	} {
-		if c, _ := Parse(code); c.decls[0].Calls != want {
-			t.Errorf("%s: got Calls %v", code, c.decls[0].Calls)
+		if c, _ := Parse(code); c.decls[0].CallsFunction != want {
+			t.Errorf("%s: got Calls %v", code, c.decls[0].CallsFunction)
 		}
 	}
 	n := &notebook{t: t}
@@ -362,7 +362,7 @@ func (e *author) step() {
 	}
 	was := slices.Clone(e.kernel.memory.decls)
 	b, text := e.kernel.run(id, e.code[id])
-	if !b.Kept { // As if the cell had not run; its earlier text no longer counts.
+	if !b.Remember { // As if the cell had not run; its earlier text no longer counts.
 		if !reflect.DeepEqual(was, e.kernel.memory.decls) {
 			e.t.Fatalf("a failing cell has changed the declarations: %q", e.code[id])
 		}
@@ -383,7 +383,7 @@ func (e *author) step() {
 	var fb BuildResult
 	var ft composition
 	for _, c := range e.cells {
-		if fb, ft = fresh.run(c, e.code[c]); !fb.Kept || len(fb.Aside) > 0 {
+		if fb, ft = fresh.run(c, e.code[c]); !fb.Remember || len(fb.SetAside) > 0 {
 			return // A new kernel reports what this cell lacks.
 		}
 	}

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Program has all that the build of a cell needs: see [build.Run].
+// Program has all that the build of a cell needs: see package build.
 type Program struct {
-	Decls []Decl // in the order of their cells
-	Own   int    // index of the first declaration of the cell that runs
-	Body  Body
-	Cell  int
-	Test  bool
+	Decls    []Decl // in the order of their cells
+	FirstOwn int    // index of the first declaration of the cell that runs
+	Body     Body
+	Cell     int
+	Test     bool
 }
 
 // markBack marks declarations that were set aside and use a name that is declared anew, or a name of a marked
@@ -20,10 +20,10 @@ func markBack(decls []Decl, anew map[string]bool) {
 	for again := true; again; {
 		again = false
 		for i, d := range decls {
-			if d.Aside == "" || d.Back || !d.uses(anew) {
+			if d.SetAside == "" || d.Retry || !d.uses(anew) {
 				continue
 			}
-			decls[i].Back, again = true, true
+			decls[i].Retry, again = true, true
 			for _, name := range d.Names {
 				anew[name] = true
 			}
@@ -34,8 +34,8 @@ func markBack(decls []Decl, anew map[string]bool) {
 // again returns the indices of variables of earlier cells whose initializers the program evaluates again, if the user
 // has not been told yet.
 func (p Program) again(b BuildResult) (found []int) {
-	for i, d := range p.Decls[:p.Own] {
-		if d.Calls && !d.Told && b.Aside[i] == "" {
+	for i, d := range p.Decls[:p.FirstOwn] {
+		if d.CallsFunction && !d.Announced && b.SetAside[i] == "" {
 			found = append(found, i)
 		}
 	}
@@ -50,7 +50,7 @@ func (p Program) notes(b BuildResult) (lines []string) {
 			"keep a value: var x = must.M1(notebook.Keep(\"x\", f)), where f returns a value and an error", p.Decls[i].where()))
 	}
 	for i, d := range p.Decls {
-		if why, ok := b.Aside[i]; ok && d.Aside == "" {
+		if why, ok := b.SetAside[i]; ok && d.SetAside == "" {
 			lines = append(lines, fmt.Sprintf("%s is set aside, since it does not compile with this cell: %s", d.where(),
 				strings.ReplaceAll(why, "\n", " ")))
 		}
@@ -62,7 +62,7 @@ func (p Program) notes(b BuildResult) (lines []string) {
 func (p Program) CellText(commands, main string) string {
 	var text strings.Builder
 	for _, d := range p.Decls {
-		if d.Aside == "" {
+		if d.SetAside == "" {
 			text.WriteString(d.Text + "\n")
 		}
 	}

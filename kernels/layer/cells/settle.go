@@ -11,9 +11,9 @@ import (
 
 // BuildResult is the result of building a program.
 type BuildResult struct {
-	Kept       bool           // the declarations are correct and are remembered
+	Remember   bool           // the declarations are correct and are remembered
 	Runs       bool           // there is a program to run
-	Aside      map[int]string // why declarations do not compile with the cell, by index in Program.Decls
+	SetAside   map[int]string // why declarations do not compile with the cell, by index in Program.Decls
 	Complaints []Complaint    // about the cell
 	Notes      []string       // messages to the user, shown first
 }
@@ -28,13 +28,13 @@ type Compiler interface {
 
 // Build compiles the largest part of a program that compiles: it leaves out declarations of earlier cells that do not
 // compile with the cell. It returns the place of each line of the compiled file. An error of the cell is a complaint of
-// the result; the error that build returns is of another kind.
+// the result; the error that Build returns is of another kind.
 func (p Program) Build(with Compiler) (BuildResult, []Place, error) {
 	c := choice{without: map[int]bool{}, show: p.Body.To > 0}
 	aside := map[int]string{}
 	for i, d := range p.Decls {
-		if d.Aside != "" && !d.Back {
-			c.without[i], aside[i] = true, d.Aside
+		if d.SetAside != "" && !d.Retry {
+			c.without[i], aside[i] = true, d.SetAside
 		}
 	}
 	idle := map[int]bool{} // imports that this program does not need; goimports does not recognise them
@@ -49,7 +49,7 @@ func (p Program) Build(with Compiler) (BuildResult, []Place, error) {
 		file := p.compose(own)
 		said, err := with.Compile(file.text)
 		if err == nil {
-			return p.noted(BuildResult{Kept: true, Runs: true, Aside: aside}), file.places, nil
+			return p.noted(BuildResult{Remember: true, Runs: true, SetAside: aside}), file.places, nil
 		}
 		r := p.judge(file, string(said))
 		again := c.show && r.noValue || len(r.idle)+len(r.unused)+len(r.aside) > 0
@@ -58,7 +58,7 @@ func (p Program) Build(with Compiler) (BuildResult, []Place, error) {
 			idle[i] = true
 		}
 		for i, why := range r.aside {
-			c.without[i], aside[i] = true, cmp.Or(p.Decls[i].Aside, why)
+			c.without[i], aside[i] = true, cmp.Or(p.Decls[i].SetAside, why)
 		}
 		if again {
 			continue
@@ -66,7 +66,7 @@ func (p Program) Build(with Compiler) (BuildResult, []Place, error) {
 		if len(r.complaints) == 0 {
 			r.complaints, r.own = []Complaint{{Text: strings.TrimSpace(string(said))}}, true
 		}
-		return p.noted(BuildResult{Kept: !r.own, Aside: aside, Complaints: r.complaints}), file.places, nil
+		return p.noted(BuildResult{Remember: !r.own, SetAside: aside, Complaints: r.complaints}), file.places, nil
 	}
 }
 
@@ -152,12 +152,12 @@ func (p Program) judge(c composition, said string) (r ruling) {
 		case text == tooMany:
 		case i >= 0 && p.Decls[i].Spec != "" && notUsed.MatchString(text):
 			r.unused = append(r.unused, i)
-		case i >= 0 && i < p.Own:
+		case i >= 0 && i < p.FirstOwn:
 			if r.aside[i] == "" {
 				r.aside[i] = text
 			}
 		default:
-			if m := idleName.FindStringSubmatch(text); m != nil && i < 0 && p.Body.Bare && slices.Contains(p.Body.Short, m[1]) {
+			if m := idleName.FindStringSubmatch(text); m != nil && i < 0 && p.Body.StatementsOnly && slices.Contains(p.Body.Locals, m[1]) {
 				r.idle = append(r.idle, m[1])
 				continue
 			}

@@ -13,6 +13,7 @@ func (c *Completions) Add(text, kind, about string) {
 	c.types = append(c.types, map[string]any{"text": text, "type": kind, "signature": about, "start": c.Start, "end": c.End})
 }
 
+// Reply returns the content.
 func (c *Completions) Reply() map[string]any {
 	matches, types := c.matches, c.types
 	if matches == nil { // null in JSON

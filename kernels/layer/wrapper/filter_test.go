@@ -9,7 +9,7 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/layer/cells"
 )
 
-// TestPositions passes lines of standard error through the filter and the Unfolder. Line 12 of the program is line 3 of
+// TestPositions passes lines of standard error through the filter and the MarkReader. Line 12 of the program is line 3 of
 // cell 2.
 func TestPositions(t *testing.T) {
 	const dir = "/tmp/k/1/gonb_ab"
@@ -42,9 +42,9 @@ func TestPositions(t *testing.T) {
 // lines holds the places of a program's lines.
 var lines = append(make([]cells.Place, 11), cells.Place{Cell: 2, Line: 3})
 
-// unfold passes a text through an Unfolder in small pieces.
+// unfold passes a text through a MarkReader in small pieces.
 func unfold(text string) string {
-	var u Unfolder
+	var u MarkReader
 	var out strings.Builder
 	for _, r := range text {
 		out.WriteString(u.Add(string(r)))
@@ -64,7 +64,7 @@ func TestPanic(t *testing.T) {
 	if to.String() != "before\n" || panics == "" {
 		t.Fatalf("got output %q and held panic %q, want \"before\" and a panic", to.String(), panics)
 	}
-	var u Unfolder
+	var u MarkReader
 	shown := u.Add("before\n" + openText + panics + closeText + Report{CellVerb, "exit status 2", ""}.String() + "after")
 	if shown != "before\nafter" || u.Failed == nil || *u.Failed != (Report{CellVerb, "exit status 2", ""}) {
 		t.Fatalf("got output %q and failure %+v, want exit status 2", shown, u.Failed)

@@ -30,6 +30,7 @@ type Report struct {
 	Command string // the command that has failed, if not the cell as a whole
 }
 
+// String returns the report as a line.
 func (r Report) String() string {
 	return r.Kind + "\t" + r.Status + "\t" + strings.ReplaceAll(r.Command, "\n", " ") + "\n"
 }
@@ -39,8 +40,8 @@ func parseReport(line string) Report {
 	return Report{f[0], f[1], f[2]}
 }
 
-// Unfolder removes the marks from a stream that arrives in pieces.
-type Unfolder struct {
+// MarkReader removes the marks from a stream that arrives in pieces.
+type MarkReader struct {
 	rest   string          // a mark that has not arrived completely
 	Panics strings.Builder // the text of a panic
 	inside bool            // between openText and closeText
@@ -49,7 +50,7 @@ type Unfolder struct {
 }
 
 // Add returns the text for the user from a piece and from the rest of earlier pieces.
-func (u *Unfolder) Add(piece string) string {
+func (u *MarkReader) Add(piece string) string {
 	text := u.rest + piece
 	u.rest = ""
 	var shown strings.Builder
@@ -79,7 +80,7 @@ func (u *Unfolder) Add(piece string) string {
 }
 
 // take handles a mark, and returns the number of bytes that belong to it, or 0 if the mark is incomplete.
-func (u *Unfolder) take(after string) (length int, known bool) {
+func (u *MarkReader) take(after string) (length int, known bool) {
 	if after == "" {
 		return 0, false
 	}

@@ -12,7 +12,7 @@ const StopVar = "HYPERMODELS_STOP"
 // in it has failed. The wrappers check it before they start a command.
 func StopFile(dir string) string { return dir + "/stop" }
 
-// SetStop creates the stop file, and ClearStop removes it.
+// SetStop creates the stop file.
 func SetStop(file string) { os.WriteFile(file, nil, 0o600) }
 
 func stopIsSet(file string) bool {
@@ -20,6 +20,7 @@ func stopIsSet(file string) bool {
 	return err == nil
 }
 
+// ClearStop removes the stop file.
 func ClearStop(file string) error {
 	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

@@ -3,7 +3,7 @@
 // GoNB starts a wrapper in place of a command, and the wrapper starts the command in a process group of its own. The
 // wrapper ends all processes of the group when the cell is interrupted, asks the user for input, and waits until GoNB
 // has received everything that the command displays. It reports failures and panics by marks on standard error, see
-// marks.go; the kernel reads them by an [Unfolder]. [Rewrite] changes a cell so that GoNB starts wrappers.
+// marks.go; the kernel reads them by an [MarkReader]. [Rewrite] changes a cell so that GoNB starts wrappers.
 package wrapper
 
 import (
