@@ -23,7 +23,7 @@ type Cell struct {
 	ProgramLine  string   // the line of %%, with the program's arguments
 	Test         bool     // it has a line %test
 	Wasm         bool     // it has a line %wasm
-	Empty        bool // there is no Go code
+	Empty        bool     // there is no Go code
 }
 
 // Body holds the statements of a cell's program.

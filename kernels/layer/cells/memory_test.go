@@ -285,6 +285,9 @@ func TestHints(t *testing.T) {
 // deletes and runs them in random order. A cell either gives the same result as in a new kernel, after the cells in the
 // order of their latest runs, or its error names what is missing.
 func TestRandomEditor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles thousands of programs")
+	}
 	for seed := range uint64(4) {
 		e := &author{t: t, r: rand.New(rand.NewPCG(seed, 1)), kernel: &notebook{t: t}}
 		for range 500 {
