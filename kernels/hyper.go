@@ -16,13 +16,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hypermodels/hypermodels/kernels/layer"
+	"github.com/hypermodels/hypermodels/kernels/layer/cells"
 )
 
 // hyperCommand returns the command of %hyper in a cell. It runs the hyper command of the project that the cells import.
 func hyperCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:                layer.HyperVerb + " [ARGUMENT...]",
+		Use:                cells.HyperVerb + " [ARGUMENT...]",
 		Short:              "Run the hyper command in a cell (%hyper)",
 		Hidden:             true,
 		DisableFlagParsing: true,

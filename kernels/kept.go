@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/notebook/kept"
-	"github.com/hypermodels/hypermodels/kernels/layer"
+	"github.com/hypermodels/hypermodels/kernels/layer/cells"
 )
 
 // keptCommand returns the command that lists kept values. %kept runs it in a cell.
@@ -17,7 +17,7 @@ func keptCommand() *cobra.Command {
 	var remove []string
 	var all bool
 	cmd := &cobra.Command{
-		Use:   layer.KeptVerb,
+		Use:   cells.KeptVerb,
 		Short: "List the values that notebooks in this folder keep (notebook.Keep), or remove values",
 		Args:  bad(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/kernels/layer"
+	"github.com/hypermodels/hypermodels/kernels/layer/build"
 )
 
 // kernelCommand returns the command that Jupyter starts, through kernels/go-hypermodels/start.sh.
@@ -104,7 +105,7 @@ func installed(ctx context.Context) (kit, goTool, error) {
 // kernelEnv returns the environment of GoNB and of cells: cells import the checkout, link quickly, and do not use the
 // network.
 func (k kit) kernelEnv(g goTool, tmp string) []string {
-	path := []string{layer.ShimDir(tmp), k.tools, filepath.Dir(g.path), os.Getenv("PATH")}
+	path := []string{build.ScriptDir(tmp), k.tools, filepath.Dir(g.path), os.Getenv("PATH")}
 	return goEnv(
 		"PATH="+strings.Join(path, string(filepath.ListSeparator)),
 		"HYPERMODELS_GO="+g.path,

@@ -78,6 +78,21 @@ func (k kit) lab(ctx context.Context, args []string) error {
 	if other := os.Getenv("JUPYTER_CONFIG_PATH"); other != "" {
 		config += string(filepath.ListSeparator) + other
 	}
+	code, err := supervise(ctx, child{argv: append(k.labArguments(names), args...),
+		env: mergeEnv(env, "JUPYTER_RUNTIME_DIR="+runtime, "JUPYTER_CONFIG_PATH="+config),
+		dir: notebooks, remove: runtime, stdout: os.Stdout, stderr: os.Stderr})
+	if errors.Is(err, context.Canceled) {
+		say("JupyterLab has stopped")
+		return nil
+	}
+	if err == nil && code != 0 {
+		return exitError(code)
+	}
+	return err
+}
+
+// labArguments returns the command line of a JupyterLab that offers these kernels.
+func (k kit) labArguments(names []string) []string {
 	argv := append(k.jupyterLab(),
 		"--KernelManager.transport=ipc",
 		// Only the project's kernels. The Python that runs Jupyter has no packages for a notebook.
@@ -93,15 +108,5 @@ func (k kit) lab(ctx context.Context, args []string) error {
 	if os.Geteuid() == 0 {
 		argv = append(argv, "--allow-root") // For containers. Jupyter listens only on localhost.
 	}
-	code, err := supervise(ctx, child{argv: append(argv, args...),
-		env: mergeEnv(env, "JUPYTER_RUNTIME_DIR="+runtime, "JUPYTER_CONFIG_PATH="+config),
-		dir: notebooks, remove: runtime, stdout: os.Stdout, stderr: os.Stderr})
-	if errors.Is(err, context.Canceled) {
-		say("JupyterLab has stopped")
-		return nil
-	}
-	if err == nil && code != 0 {
-		return exitError(code)
-	}
-	return err
+	return argv
 }

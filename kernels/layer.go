@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/kernels/layer"
+	"github.com/hypermodels/hypermodels/kernels/layer/build"
+	"github.com/hypermodels/hypermodels/kernels/layer/wrapper"
 )
 
 const layerVerb = "layer"
@@ -45,8 +47,8 @@ func layerCommand() *cobra.Command {
 func wrapperCommands() []*cobra.Command {
 	var list []*cobra.Command
 	for verb, run := range map[string]func([]string) int{
-		layer.CellVerb: layer.RunCell, layer.ShellVerb: layer.RunShell, layer.ScriptVerb: layer.RunScript,
-		layer.BuildVerb: layer.RunBuild, layer.ImportVerb: layer.RunImports,
+		wrapper.CellVerb: wrapper.RunCell, wrapper.ShellVerb: wrapper.RunShell, wrapper.ScriptVerb: wrapper.RunScript,
+		build.Verb: build.Run, build.ImportsVerb: build.RunImports,
 	} {
 		list = append(list, &cobra.Command{
 			Use:                verb,

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hypermodels/hypermodels/kernels/layer"
+	"github.com/hypermodels/hypermodels/kernels/layer/gopls"
 )
 
 const lspVerb = "lsp"
@@ -90,9 +90,9 @@ func serveLSP(ctx context.Context) error {
 	}
 	start := func() (io.ReadWriteCloser, error) {
 		// While the user types, gopls stops "go list" repeatedly, and each stopped command leaves a temporary folder.
-		return layer.StartGopls(filepath.Join(k.tools, "gopls"), dir, k.kernelEnv(g, tmp), os.Stderr)
+		return gopls.Start(filepath.Join(k.tools, "gopls"), dir, k.kernelEnv(g, tmp), os.Stderr)
 	}
-	return layer.RunEditor(ctx, both{os.Stdin, os.Stdout}, start, dir)
+	return gopls.RunEditor(ctx, both{os.Stdin, os.Stdout}, start, dir)
 }
 
 // both combines a reader and a writer into a stream.

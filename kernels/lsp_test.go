@@ -17,11 +17,19 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
-// lspPage simulates a page that edits notebooks of the repository. Diagnostics arrive in faults.
+// lspPage simulates a page that edits notebooks of the repository. Diagnostics arrive in faults, and last has the last
+// diagnostics of each notebook.
 type lspPage struct {
 	*jsonrpc2.Conn
 	t      *testing.T
-	faults chan []string
+	faults chan diagnosed
+	last   map[string][]string // by path
+}
+
+// diagnosed is a notebook's diagnostics.
+type diagnosed struct {
+	path string
+	all  []string
 }
 
 // openPage starts the server, and ends it at the end of the test. No files may remain.
@@ -40,10 +48,13 @@ func openPage(t *testing.T) *lspPage {
 	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
-	p := &lspPage{t: t, faults: make(chan []string, 1000)}
+	p := &lspPage{t: t, faults: make(chan diagnosed, 1000), last: map[string][]string{}}
 	hear := func(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) (any, error) {
 		if r.Method == "textDocument/publishDiagnostics" {
-			var found struct{ Diagnostics []struct{ Message string } }
+			var found struct {
+				URI         string
+				Diagnostics []struct{ Message string }
+			}
 			if err := json.Unmarshal(*r.Params, &found); err != nil {
 				return nil, err
 			}
@@ -51,7 +62,7 @@ func openPage(t *testing.T) *lspPage {
 			for _, d := range found.Diagnostics {
 				all = append(all, d.Message)
 			}
-			p.faults <- all
+			p.faults <- diagnosed{strings.TrimPrefix(found.URI, "file://"), all}
 		}
 		return nil, nil
 	}
@@ -89,21 +100,27 @@ func (p *lspPage) tell(event, path, text string) {
 	}
 }
 
-// await waits until the diagnostics satisfy fits, and returns them when they no longer change.
-func (p *lspPage) await(what string, fits func([]string) bool) (last []string) {
+// await waits until fits returns true after a change of diagnostics.
+func (p *lspPage) await(what string, fits func() bool) {
 	p.t.Helper()
-	for limit := time.After(5 * time.Minute); !fits(last); {
+	for limit := time.After(5 * time.Minute); !fits(); {
 		select {
-		case last = <-p.faults:
+		case d := <-p.faults:
+			p.last[d.path] = d.all
 		case <-limit:
-			p.t.Fatalf("%s: got the last diagnostics %q", what, last)
+			p.t.Fatalf("%s: got the last diagnostics %q", what, p.last)
 		}
 	}
+}
+
+// settle waits until the diagnostics no longer change.
+func (p *lspPage) settle() {
 	for {
 		select {
-		case last = <-p.faults:
+		case d := <-p.faults:
+			p.last[d.path] = d.all
 		case <-time.After(time.Second):
-			return last
+			return
 		}
 	}
 }
@@ -113,15 +130,20 @@ func TestNotebooksHaveNoFaults(t *testing.T) {
 	page := openPage(t)
 	const fault = "\n\n\n%%\nvar n int = \"a\"\nfmt.Println(n)"
 	paths, _ := filepath.Glob(testCheckout(t).path("notebooks", "*.ipynb"))
-	for _, path := range paths {
+	for i, path := range paths {
 		page.tell("didOpen", path, codeOf(t, path)+fault)
-		last := page.await(filepath.Base(path), func(all []string) bool { return len(all) > 0 })
-		if len(last) != 1 || !strings.Contains(last[0], `cannot use "a"`) {
+		page.await(filepath.Base(path), func() bool { return len(page.last[path]) > 0 })
+		if i > 0 { // Until now, further diagnostics of that notebook could arrive.
+			page.tell("didClose", paths[i-1], "")
+		}
+	}
+	page.settle()
+	for _, path := range paths {
+		if last := page.last[path]; len(last) != 1 || !strings.Contains(last[0], `cannot use "a"`) {
 			t.Errorf("%s: %s", filepath.Base(path), slices.DeleteFunc(last, func(s string) bool {
 				return strings.Contains(s, `cannot use "a"`)
 			}))
 		}
-		page.tell("didClose", path, "")
 	}
 }
 
@@ -134,11 +156,14 @@ func TestFaultsOfLaterCells(t *testing.T) {
 	join := func(cells ...string) string { return strings.Join(cells, "\n\n\n") }
 	finds := func(values ...string) {
 		t.Helper()
-		fits := func(all []string) bool {
-			return slices.EqualFunc(all, values, func(s, v string) bool { return strings.Contains(s, "cannot use \""+v+"\"") })
+		fits := func() bool {
+			return slices.EqualFunc(page.last[path], values, func(s, v string) bool {
+				return strings.Contains(s, "cannot use \""+v+"\"")
+			})
 		}
-		if last := page.await(strings.Join(values, ", "), fits); !fits(last) {
-			t.Errorf("found %q, want one with each of %q", last, values)
+		page.await(strings.Join(values, ", "), fits)
+		if page.settle(); !fits() {
+			t.Errorf("found %q, want one with each of %q", page.last[path], values)
 		}
 	}
 	page.tell("didOpen", path, "")

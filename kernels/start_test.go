@@ -15,6 +15,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 	"github.com/hypermodels/hypermodels/kernels/internal/zmtp"
 )
 
@@ -90,8 +91,8 @@ func (s started) cell(t *testing.T) (status, value string) {
 	if r := s.ask(t, "kernel_info_request", struct{}{}); r.Status != "ok" {
 		t.Errorf("kernel_info: got %+v, want ok", r)
 	}
-	r := s.ask(t, "execute_request", map[string]any{"code": "import \"" + modulePath + "/hyper/backend\"\n" +
-		"%%\nfmt.Println(backend.Go, runtime.GOOS)\n!go version"})
+	r := s.ask(t, "execute_request", map[string]any{"code": "import \"" + modulePath + "/hyper/serve/api\"\n" +
+		"%%\nfmt.Println(must.M1(api.Duration(0).MarshalText()), runtime.GOOS)\n!go version"})
 	return r.Status, r.Evalue
 }
 
@@ -136,9 +137,10 @@ func TestStartsWithTheUsersSettings(t *testing.T) {
 		"a long temporary": {"TMPDIR=" + longFolder(t)},
 		"a full temporary": {"TMPDIR=" + fullFolder(t)},
 		"all of these, lab": {"GOENV=" + own, "GOFLAGS=-mod=vendor", "GOWORK=/no/such/go.work",
-			launcherVar + "=" + built(t)},
+			launcherVar + "=" + testprogram.Build(t)},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // a start waits more than it computes
 			if status, value := start(t, env...).cell(t); status != "ok" {
 				t.Errorf("cell: got status %s, want ok: %s", status, value)
 			}
@@ -160,17 +162,6 @@ func fullFolder(t *testing.T) string {
 	return dir
 }
 
-// built compiles this command and returns its path.
-func built(t *testing.T) string {
-	path := filepath.Join(t.TempDir(), "kernels")
-	cmd := exec.Command("go", "build", "-o", path, ".")
-	cmd.Dir = testCheckout(t).path("kernels")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("command failed: %v\n%s", err, out)
-	}
-	return path
-}
-
 // If the kernel does not start, the notebook shows the reason.
 func TestTellsWhyItDoesNotStart(t *testing.T) {
 	needsKernel(t)
@@ -178,7 +169,7 @@ func TestTellsWhyItDoesNotStart(t *testing.T) {
 	must.M(os.Chmod(empty, 0o700))
 	launcher := store(empty).dir(launcherItem())
 	must.M(os.Mkdir(launcher, 0o700))
-	must.M(os.Link(built(t), filepath.Join(launcher, "kernels")))
+	must.M(os.Link(testprogram.Build(t), filepath.Join(launcher, "kernels")))
 	broken := filepath.Join(t.TempDir(), "go")
 	must.M(os.WriteFile(broken, []byte("#!/bin/sh\necho go: it is broken; exit 1\n"), 0o700))
 	for name, c := range map[string]struct {
@@ -193,6 +184,7 @@ func TestTellsWhyItDoesNotStart(t *testing.T) {
 			"is not a folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			k := start(t, c.env...)
 			for range 2 {
 				if status, value := k.cell(t); status != "error" || !strings.Contains(value, c.want) {
@@ -212,7 +204,7 @@ func TestTellsWhyItDoesNotStart(t *testing.T) {
 // The kernel itself shows the reason, too.
 func TestTellsWhyTheLayerDoesNotStart(t *testing.T) {
 	needsKernel(t)
-	k := startBy(t, nil, "sh", "-c", built(t)+` layer --dir /dev/null/folder --connection "$0" -- gonb`)
+	k := startBy(t, nil, "sh", "-c", testprogram.Build(t)+` layer --dir /dev/null/folder --connection "$0" -- gonb`)
 	if status, value := k.cell(t); status != "error" || !strings.Contains(value, "/dev/null") {
 		t.Errorf("cell: got status %s, want an error about /dev/null: %s", status, value)
 	}

@@ -16,7 +16,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/internal/lines"
-	"github.com/hypermodels/hypermodels/hyper/serve"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
+	"github.com/hypermodels/hypermodels/hyper/serve/offline"
 )
 
 // logged is a log and the agent that it is read for. The log was written by a server or a program, or is a file of
@@ -26,8 +28,8 @@ type logged struct {
 	log     *durable.Log
 	path    string // file of another policy's decisions; "" if log is set
 	weighed bool   // whether the file must have probabilities
-	spec    serve.Spec
-	means   *serve.Log
+	spec    api.Spec
+	means   *offline.Log
 	added   int // number of data of the log without a decision
 }
 
@@ -68,21 +70,21 @@ func (l *logged) openFile(path string) (err error) {
 		return fmt.Errorf("%s: this file needs an agent: give it with --agent FILE.json", path)
 	}
 	l.path = path
-	if l.spec, err = serve.ReadSpec(l.file); err == nil {
-		l.means, err = serve.OpenLog(l.records, l.spec, nil)
+	if l.spec, err = agentfile.Read(l.file); err == nil {
+		l.means, err = offline.OpenLog(l.records, l.spec, nil)
 	}
 	return err
 }
 
 // read reads the Spec, and the Spec of a server's folder, which must fit it.
 func (l *logged) read(dir string) error {
-	own, err := serve.SpecOf(dir)
+	own, err := agentfile.OfFolder(dir)
 	served := !errors.Is(err, fs.ErrNotExist)
 	switch {
 	case served && err != nil:
 		return err
 	case served:
-		if l.means, err = serve.LogOf(dir, l.records); err != nil {
+		if l.means, err = offline.OpenFolder(dir, l.records); err != nil {
 			return err
 		}
 	}
@@ -94,21 +96,21 @@ func (l *logged) read(dir string) error {
 		l.spec = own
 		return nil
 	}
-	if l.spec, err = serve.ReadSpec(l.file); err != nil {
+	if l.spec, err = agentfile.Read(l.file); err != nil {
 		return err
 	}
 	if !served {
-		l.means, err = serve.OpenLog(l.records, l.spec, nil)
+		l.means, err = offline.OpenLog(l.records, l.spec, nil)
 		return err
 	}
-	return faults.Prefix(l.file+": ", serve.CheckNames(l.spec, own))
+	return faults.Prefix(l.file+": ", agentfile.CheckContinues(l.spec, own))
 }
 
 // records returns the records of the log from the first on, and counts the data that were added without a decision.
-func (l *logged) records() serve.Records {
+func (l *logged) records() offline.Records {
 	l.added = 0
 	if l.path != "" {
-		return serve.FileLog(l.path, l.spec, l.weighed)
+		return offline.FileLog(l.path, l.spec, l.weighed)
 	}
 	return func(yield func(journal.Record, error) bool) {
 		for r, err := range l.log.All(0) {
@@ -163,12 +165,12 @@ func replayCommand() *cobra.Command {
 				return err
 			}
 			defer l.close()
-			a, err := serve.Replay(c.Context(), l.means, l.spec, math.MaxUint64)
+			a, err := offline.Replay(c.Context(), l.means, l.spec, math.MaxUint64)
 			if err != nil {
 				return err
 			}
 			defer a.Close()
-			if err := serve.SaveNew(a, l.spec, to); err != nil {
+			if err := offline.SaveNew(a, l.spec, to); err != nil {
 				return err
 			}
 			fmt.Printf("%s: an agent that has learned from %d rewards; hyper serve FILE.json --dir %s continues with it\n", to,
@@ -182,7 +184,7 @@ func replayCommand() *cobra.Command {
 }
 
 func evaluateCommand() *cobra.Command {
-	l, o, missing, asJSON := logged{}, serve.EvaluateOptions{}, 0.0, false
+	l, o, missing, asJSON := logged{}, offline.EvaluateOptions{}, 0.0, false
 	c := &cobra.Command{
 		Use:   "evaluate LOG",
 		Short: "Estimate from a log how well another agent would have done",
@@ -203,7 +205,7 @@ func evaluateCommand() *cobra.Command {
 				return err
 			}
 			defer l.close()
-			e, err := serve.Evaluate(c.Context(), l.means, l.spec, o)
+			e, err := offline.Evaluate(c.Context(), l.means, l.spec, o)
 			if err != nil {
 				return err
 			}
@@ -219,7 +221,7 @@ func evaluateCommand() *cobra.Command {
 }
 
 // checkEvaluation reports values of flags that are out of range.
-func checkEvaluation(o serve.EvaluateOptions, missing float64) error {
+func checkEvaluation(o offline.EvaluateOptions, missing float64) error {
 	for flag, share := range map[string]float64{"learn": o.Learn, "level": o.Offpolicy.Level} {
 		if !(share > 0 && share < 1) {
 			return fmt.Errorf("--%s must be between 0 and 1, got %v", flag, share)
@@ -232,14 +234,14 @@ func checkEvaluation(o serve.EvaluateOptions, missing float64) error {
 }
 
 // printEvaluation prints a line for each estimator.
-func printEvaluation(e *serve.Evaluation, asJSON bool) error {
+func printEvaluation(e *offline.Evaluation, asJSON bool) error {
 	if asJSON {
 		return printLines(e)
 	}
 	fmt.Printf("%d decisions, %d with a reward; the agent learned from the first %d, and is evaluated on %d others\n",
 		e.Decisions, e.Rewarded, e.LearnedOf, e.Evaluated)
 	return printAll(e.Estimators, false, tabwriter.TabIndent, "mean reward by\tvalue\tinterval\teffective decisions",
-		func(_ int, v serve.Estimated) string {
+		func(_ int, v offline.Estimate) string {
 			if v.Refused != "" {
 				return v.Name + "\tnone: " + v.Refused
 			}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/durable"
-	"github.com/hypermodels/hypermodels/hyper/serve"
+	"github.com/hypermodels/hypermodels/hyper/serve/offline"
 )
 
 // program writes the log of an agent that a program opens, in dir/log; turn makes a decision and takes its reward.
@@ -41,7 +41,7 @@ func TestLogOfProgram(t *testing.T) {
 	file := written(t, "other.json", `{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 5}}`)
 	for _, of := range []string{dir, filepath.Join(dir, "log")} {
 		status, out, stderr := call(t, "evaluate", of, "--agent", file, "--json")
-		var e serve.Evaluation
+		var e offline.Evaluation
 		if status == 0 {
 			must.M(json.Unmarshal([]byte(out), &e))
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/serve"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // rewarding sends rewards to a server.
@@ -29,8 +29,8 @@ type rewarding struct {
 	token  string
 	client *http.Client
 	taken  int
-	refuse []serve.Refuse // the first refused rewards, which are printed
-	others int            // number of other refused rewards
+	refuse []api.DecisionError // the first refused rewards, which are printed
+	others int                 // number of other refused rewards
 }
 
 func rewardCommand() *cobra.Command {
@@ -189,7 +189,7 @@ func (r *rewarding) post(ctx context.Context, some []reward) (status int, err er
 	case w.StatusCode == http.StatusUnauthorized:
 		return w.StatusCode, errors.New("the token is missing or wrong: give the token of the server with --token-file")
 	}
-	var f serve.Failure
+	var f api.ErrorReply
 	if json.Unmarshal(text, &f) != nil || f.Error == "" {
 		f.Error = fmt.Sprintf("%.200s", bytes.TrimSpace(text))
 	}
@@ -198,7 +198,7 @@ func (r *rewarding) post(ctx context.Context, some []reward) (status int, err er
 
 // count adds the answer to a request of n rewards to the counts.
 func (r *rewarding) count(text []byte, n int) error {
-	var a serve.Taken
+	var a api.RewardReply
 	if err := json.Unmarshal(text, &a); err != nil || a.Taken+len(a.Errors) != n {
 		return fmt.Errorf("%s/v1/reward is not a hyper serve: it answers %.200q to %d rewards", r.to, text, n)
 	}

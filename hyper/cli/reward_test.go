@@ -18,7 +18,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
-	"github.com/hypermodels/hypermodels/hyper/serve"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // The rewards of a file reach a server in requests that it accepts, even if it bounds their bytes. Rewards of decisions
@@ -47,7 +47,7 @@ func TestReward(t *testing.T) {
 	if status != 0 || !strings.Contains(out, "250 of 250 rewards") || stderr != "" {
 		t.Errorf("sent again: exit status %d, want 0 and no error: %s %s", status, out, stderr)
 	}
-	var h serve.Health
+	var h api.Health
 	w := must.M1(http.Get(s.url + "/v1/health"))
 	defer w.Body.Close()
 	if must.M(json.NewDecoder(w.Body).Decode(&h)); h.Data != decisions {
@@ -74,13 +74,13 @@ func TestReward(t *testing.T) {
 func TestRewardByTLS(t *testing.T) {
 	var requests, most atomic.Int64
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var q serve.Rewards
+		var q api.RewardRequest
 		must.M(json.NewDecoder(r.Body).Decode(&q))
-		if most.Store(max(most.Load(), int64(len(q.All)))); requests.Add(1) == 2 {
+		if most.Store(max(most.Load(), int64(len(q.List)))); requests.Add(1) == 2 {
 			w.WriteHeader(http.StatusTooManyRequests)
 			return
 		}
-		must.M(json.NewEncoder(w).Encode(serve.Taken{Taken: len(q.All)}))
+		must.M(json.NewEncoder(w).Encode(api.RewardReply{Taken: len(q.List)}))
 	}))
 	s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)

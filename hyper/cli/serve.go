@@ -19,6 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/durable"
 	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 	"github.com/hypermodels/hypermodels/hyper/serve"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
 )
 
 // service holds the flags of `hyper serve`.
@@ -97,7 +98,7 @@ func (v *service) run(ctx context.Context) error {
 	}
 	var err error
 	if v.file != "" {
-		if v.options.Spec, err = serve.ReadSpec(v.file); err != nil {
+		if v.options.Spec, err = agentfile.Read(v.file); err != nil {
 			return err
 		}
 	}
@@ -197,7 +198,7 @@ func (v *service) reload(ctx context.Context, s *serve.Server) error {
 	if v.file == "" {
 		return s.Refresh(ctx)
 	}
-	spec, err := serve.ReadSpec(v.file)
+	spec, err := agentfile.Read(v.file)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
-	"github.com/hypermodels/hypermodels/hyper/serve"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // specOf returns a file with arms named by these letters.
@@ -153,7 +153,7 @@ func killedBetween(t *testing.T, specs [][2]string) string {
 			t.Errorf("the reward of the acknowledged decision %s is refused", id)
 		}
 	}
-	var h serve.Health
+	var h api.Health
 	w := must.M1(http.Get(s.url + "/v1/health"))
 	defer w.Body.Close()
 	must.M(json.NewDecoder(w.Body).Decode(&h))

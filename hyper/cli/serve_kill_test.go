@@ -19,7 +19,8 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/durable"
-	"github.com/hypermodels/hypermodels/hyper/serve"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 var kills = flag.Int("kills", 4, "how often TestServeKilled kills the server")
@@ -105,7 +106,7 @@ func TestServeKilled(t *testing.T) {
 			}
 		}
 	}
-	var h serve.Health
+	var h api.Health
 	w := must.M1(http.Get(s.url + "/v1/health"))
 	defer w.Body.Close()
 	must.M(json.NewDecoder(w.Body).Decode(&h))
@@ -129,7 +130,7 @@ func TestServeKilled(t *testing.T) {
 // uninterrupted compares the agent of a folder with the agent that did what its log says.
 func uninterrupted(t *testing.T, file, data string) {
 	t.Helper()
-	c := must.M1(must.M1(serve.ReadSpec(file)).Config())
+	c := must.M1(agentfile.Config(must.M1(agentfile.Read(file))))
 	log := must.M1(durable.Open(filepath.Join(data, "log"), durable.Options{Log: slog.New(slog.DiscardHandler)}))
 	defer log.Close()
 	whole := must.M1(agent.Open(c, filepath.Join(t.TempDir(), "none"), log))

@@ -19,7 +19,9 @@ import (
 	"github.com/janpfeifer/must"
 	"sigs.k8s.io/yaml"
 
-	"github.com/hypermodels/hypermodels/hyper/serve"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
+	"github.com/hypermodels/hypermodels/hyper/serve/offline"
 )
 
 // service1 is a running `hyper serve`.
@@ -129,7 +131,7 @@ func TestServe(t *testing.T) {
 	if status, out := s.post("/v1/reward", "secret", fmt.Sprintf(reward, last["id"])); status != http.StatusOK {
 		t.Errorf("reward after a restart: status %d, want 200: %v", status, out)
 	}
-	var h serve.Health
+	var h api.Health
 	w := must.M1((&http.Client{Timeout: 10 * time.Second}).Get(s.url + "/v1/health"))
 	defer w.Body.Close()
 	must.M(json.NewDecoder(w.Body).Decode(&h))
@@ -160,7 +162,7 @@ func TestReplayAndEvaluate(t *testing.T) {
 	if status := s.stop(syscall.SIGTERM); status != 0 {
 		t.Errorf("exit status %d, want 0", status)
 	}
-	evaluate := func(more ...string) (e serve.Evaluation) {
+	evaluate := func(more ...string) (e offline.Evaluation) {
 		status, out, stderr := call(t, append([]string{"evaluate", data, "--json"}, more...)...)
 		if status != 0 {
 			t.Fatal(stderr)
@@ -235,7 +237,7 @@ func TestServeFrom(t *testing.T) {
 		_, d := s.post("/v1/decide", "", `{"context": {"x": 1}}`)
 		s.post("/v1/reward", "", fmt.Sprintf(`{"id": "%v", "reward": 1}`, d["id"]))
 	}
-	health := func() (h serve.Health) {
+	health := func() (h api.Health) {
 		w := must.M1(http.Get(r.url + "/v1/health"))
 		defer w.Body.Close()
 		must.M(json.NewDecoder(w.Body).Decode(&h))
@@ -326,7 +328,7 @@ func TestServeManifest(t *testing.T) {
 		case "ConfigMap":
 			file := filepath.Join(t.TempDir(), "agent.json")
 			must.M(os.WriteFile(file, []byte(o.Data["agent.json"]), 0o600))
-			must.M1(serve.ReadSpec(file))
+			must.M1(agentfile.Read(file))
 		case "Deployment":
 			c := o.Spec.Template.Spec.Containers[0]
 			reads := slices.Contains(c.Args, "--from")

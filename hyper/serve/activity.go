@@ -5,42 +5,9 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
-
-// Activity counts what the server has done since it started; its page shows these counts.
-type Activity struct {
-	Since     time.Time `json:"since"` // time at which the server started
-	Decisions int       `json:"decisions"`
-	Rewards   int       `json:"rewards"` // number of these decisions with a reward
-	// Arms has the counts of each arm, in the order of the Spec. Actions with features are not counted here.
-	Arms []ArmActivity `json:"arms,omitempty"`
-	// Steps has the last ten minutes in steps of five seconds, the oldest first. The last step is not complete.
-	StepSeconds float64 `json:"step_seconds"`
-	Steps       []Step  `json:"steps"`
-}
-
-// ArmActivity counts the decisions for an arm, and their rewards.
-type ArmActivity struct {
-	Name      string  `json:"name"`
-	Decisions int     `json:"decisions"`
-	Share     float64 `json:"share"` // share of all decisions
-	Rewards   int     `json:"rewards"`
-	// Mean is the mean reward of the arm's decisions with a reward. Lower and Upper are its 95% interval: Wilson's
-	// interval if all rewards are 0 or 1, and the normal interval otherwise. They are missing before there are enough
-	// rewards.
-	Mean  *float64 `json:"mean,omitempty"`
-	Lower *float64 `json:"lower,omitempty"`
-	Upper *float64 `json:"upper,omitempty"`
-}
-
-// Step counts the decisions and rewards of five seconds.
-type Step struct {
-	Decisions int      `json:"decisions"`
-	Rewards   int      `json:"rewards"`
-	Mean      *float64 `json:"mean,omitempty"` // mean reward
-	P50       float64  `json:"p50"`            // median time of a decision in seconds; 0 without decisions
-	P99       float64  `json:"p99"`            // 99% quantile of that time
-}
 
 // These are the number and the length of the steps.
 const (
@@ -238,17 +205,17 @@ func (s *stepping) quantile(q float64) float64 {
 }
 
 // result returns the present counts, for these arms.
-func (a *activity) result(arms []string, wait time.Duration, settled func(id string) (float32, bool)) *Activity {
+func (a *activity) result(arms []string, wait time.Duration, settled func(id string) (float32, bool)) *api.Activity {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.settle(len(a.waits), wait, settled)
 	a.step()
-	out := &Activity{Since: a.since, Decisions: a.all.decisions, Rewards: a.all.rewards,
-		StepSeconds: stepLength.Seconds(), Steps: make([]Step, steps)}
+	out := &api.Activity{Since: a.since, Decisions: a.all.decisions, Rewards: a.all.rewards,
+		StepSeconds: stepLength.Seconds(), Steps: make([]api.Step, steps)}
 	for i := range out.Steps {
 		number := a.latest - steps + 1 + int64(i)
 		if s := &a.ring[(number%steps+steps)%steps]; s.number == number {
-			out.Steps[i] = Step{Decisions: s.decisions, Rewards: s.rewards, Mean: s.mean(), P50: s.quantile(0.5),
+			out.Steps[i] = api.Step{Decisions: s.decisions, Rewards: s.rewards, Mean: s.mean(), P50: s.quantile(0.5),
 				P99: s.quantile(0.99)}
 		}
 	}
@@ -257,7 +224,7 @@ func (a *activity) result(arms []string, wait time.Duration, settled func(id str
 		if t == nil {
 			t = new(tally)
 		}
-		one := ArmActivity{Name: name, Decisions: t.decisions, Rewards: t.rewards, Mean: t.mean(),
+		one := api.ArmActivity{Name: name, Decisions: t.decisions, Rewards: t.rewards, Mean: t.mean(),
 			Share: float64(t.decisions) / float64(max(a.all.decisions, 1))}
 		one.Lower, one.Upper = t.interval()
 		out.Arms = append(out.Arms, one)
@@ -265,8 +232,8 @@ func (a *activity) result(arms []string, wait time.Duration, settled func(id str
 	return out
 }
 
-func (s *Server) activity(context.Context, *struct{}) (*Activity, error) {
+func (s *Server) activity(context.Context, *struct{}) (*api.Activity, error) {
 	a, done := s.agent()
 	defer done()
-	return s.active.result(a.spec.Arms, time.Duration(a.spec.Reward.Wait), a.Settled), nil
+	return s.active.result(a.Spec.Arms, time.Duration(a.Spec.Reward.Wait), a.Settled), nil
 }

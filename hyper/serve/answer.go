@@ -18,12 +18,8 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
-
-// Failure is the answer to a request that failed.
-type Failure struct {
-	Error string `json:"error"`
-}
 
 // answer returns the handler that decodes a request's body, calls f, and encodes the result.
 func answer[In, Out any](s *Server, name string, f func(context.Context, *In) (*Out, error)) http.HandlerFunc {
@@ -116,7 +112,9 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-func fail(w http.ResponseWriter, status int, err error) { write(w, status, Failure{err.Error()}) }
+func fail(w http.ResponseWriter, status int, err error) {
+	write(w, status, api.ErrorReply{Error: err.Error()})
+}
 
 func write(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")

@@ -20,34 +20,37 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/durable"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
+	"github.com/hypermodels/hypermodels/hyper/serve/offline"
 )
 
 // three and four are agents of three arms in a context, and of one more arm, which begins like another.
 var (
-	three = Spec{Arms: []string{"a", "b", "c"}, Context: Features{Names: []string{"x"}}, Floor: 0.9,
+	three = api.Spec{Arms: []string{"a", "b", "c"}, Context: api.Features{Names: []string{"x"}}, Floor: 0.9,
 		Set: json.RawMessage(`{"waves": 20}`), Backend: backend.Go}
-	four = with(three, func(s *Spec) {
+	four = with(three, func(s *api.Spec) {
 		s.Arms, s.Like = []string{"a", "b", "c", "d"}, map[string]string{"d": "b"}
 	})
-	plain = Spec{Arms: three.Arms, Floor: 0.9, Backend: backend.Go}
-	nets  = with(three, func(s *Spec) {
+	plain = api.Spec{Arms: three.Arms, Floor: 0.9, Backend: backend.Go}
+	nets  = with(three, func(s *api.Spec) {
 		s.Learner, s.Set = "ensemble", json.RawMessage(`{"hidden": "4", "particles": 3}`)
 	})
 )
 
-func with(s Spec, change func(*Spec)) Spec {
+func with(s api.Spec, change func(*api.Spec)) api.Spec {
 	change(&s)
 	return s
 }
 
 // half is a Spec whose agent takes half of its actions at random, so that a short log allows an estimate.
-func half(s *Spec) { s.Floor = 0.5 }
+func half(s *api.Spec) { s.Floor = 0.5 }
 
 // lives decides n times, and sends rewards; each arm has its own reward.
 func (c *client) lives(n int) {
 	c.t.Helper()
 	now, done := c.server.agent()
-	context := len(now.spec.Context.Names) > 0
+	context := len(now.Spec.Context.Names) > 0
 	done()
 	for i := range n {
 		text := `{}`
@@ -65,7 +68,7 @@ func (c *client) believes(arms ...int) [][]float32 {
 	defer s.Close()
 	var x [][]float32
 	for _, arm := range arms {
-		if x = append(x, []float32{float32(arm)}); len(c.server.now.spec.Context.Names) > 0 {
+		if x = append(x, []float32{float32(arm)}); len(c.server.now.Spec.Context.Names) > 0 {
 			x[len(x)-1] = append(x[len(x)-1], 0.5)
 		}
 	}
@@ -73,7 +76,7 @@ func (c *client) believes(arms ...int) [][]float32 {
 }
 
 // again restarts the server of a folder with a Spec.
-func (c *client) again(spec Spec) *client {
+func (c *client) again(spec api.Spec) *client {
 	c.t.Helper()
 	must.M(c.server.Close())
 	o := c.server.options
@@ -85,7 +88,7 @@ func (c *client) again(spec Spec) *client {
 // asLogged compares the server with an agent that replays its log.
 func (c *client) asLogged(made []string) {
 	c.t.Helper()
-	config := must.M1(c.server.now.spec.of(made).config())
+	config := must.M1(agentfile.ConfigWithArms(c.server.now.Spec, made))
 	a := must.M1(agent.New(config))
 	for r, err := range c.server.log.All(0) {
 		must.M(err)
@@ -97,7 +100,7 @@ func (c *client) asLogged(made []string) {
 	for arm := range a.Arms().Like {
 		x = append(x, []float32{float32(arm), 0.5})
 	}
-	if len(c.server.now.spec.Context.Names) == 0 {
+	if len(c.server.now.Spec.Context.Names) == 0 {
 		for arm := range x {
 			x[arm] = x[arm][:1]
 		}
@@ -136,10 +139,10 @@ func upTo(n int) (out []int) {
 // A running server gets another arm while clients decide and reward. No request fails, and the agent then equals the
 // agent from its log. Without clients, the beliefs about the other arms are the same numbers before and after.
 func TestServerAddsArm(t *testing.T) {
-	for name, spec := range map[string]Spec{"context": three, "alone": plain} {
+	for name, spec := range map[string]api.Spec{"context": three, "alone": plain} {
 		t.Run(name, func(t *testing.T) {
 			c := serving(t, Options{Spec: spec})
-			more := with(spec, func(s *Spec) { s.Arms, s.Like = four.Arms, four.Like })
+			more := with(spec, func(s *api.Spec) { s.Arms, s.Like = four.Arms, four.Like })
 			c.lives(60)
 			var all sync.WaitGroup
 			stop, mu := make(chan struct{}), sync.Mutex{}
@@ -170,7 +173,7 @@ func TestServerAddsArm(t *testing.T) {
 
 			c.lives(40)
 			before := c.believes(0, 1, 2, 3)
-			must.M(c.server.Reload(t.Context(), with(more, func(s *Spec) { s.Arms = append(slices.Clone(s.Arms), "e") })))
+			must.M(c.server.Reload(t.Context(), with(more, func(s *api.Spec) { s.Arms = append(slices.Clone(s.Arms), "e") })))
 			if !reflect.DeepEqual(before, c.believes(0, 1, 2, 3)) && name == "context" { // alone, all arms' numbers are drawn
 				t.Error("the beliefs about the existing arms have changed")
 			}
@@ -185,8 +188,8 @@ func TestServerAddsArm(t *testing.T) {
 			if status, out := c.send("GET", "/v1/diagnostics", ""); status != 200 {
 				t.Error(out)
 			}
-			log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
-			e := must.M1(Evaluate(t.Context(), log, with(more, half), EvaluateOptions{}))
+			log := must.M1(offline.OpenFolder(c.server.options.Dir, func() offline.Records { return c.server.log.All(0) }))
+			e := must.M1(offline.Evaluate(t.Context(), log, with(more, half), offline.EvaluateOptions{}))
 			t.Logf("evaluated across the change: %+v", e)
 			if e.Evaluated < 20 || e.Estimators[1].Refused != "" || !(e.Estimators[1].Value > e.Estimators[0].Value-0.2) {
 				t.Errorf("evaluation: got %+v, want 20 or more decisions and an estimate", e)
@@ -198,10 +201,10 @@ func TestServerAddsArm(t *testing.T) {
 // An arm that begins like another has its belief. An arm that is removed learns a late reward, and keeps its belief
 // when it comes back, even after a restart. Names in another order are the same arms.
 func TestServerArmsComeAndGo(t *testing.T) {
-	for name, spec := range map[string]Spec{"context": three, "alone": plain} {
+	for name, spec := range map[string]api.Spec{"context": three, "alone": plain} {
 		t.Run(name, func(t *testing.T) {
-			as := func(arms ...string) Spec {
-				return with(spec, func(s *Spec) { s.Arms = arms })
+			as := func(arms ...string) api.Spec {
+				return with(spec, func(s *api.Spec) { s.Arms = arms })
 			}
 			request := map[string]string{"context": `{"context": {"x": 1}, "arms": ["a"]}`, "alone": `{"arms": ["a"]}`}[name]
 			c := serving(t, Options{Spec: spec})
@@ -255,22 +258,22 @@ func TestServerArmsComeAndGo(t *testing.T) {
 			if _, spec := c.send("GET", "/v1/spec", ""); !reflect.DeepEqual(spec["arms"], []any{"b", "a", "d", "c"}) {
 				t.Error(spec)
 			}
-			log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
-			e := must.M1(Evaluate(t.Context(), log, with(as("c", "b", "a", "d"), half), EvaluateOptions{}))
+			log := must.M1(offline.OpenFolder(c.server.options.Dir, func() offline.Records { return c.server.log.All(0) }))
+			e := must.M1(offline.Evaluate(t.Context(), log, with(as("c", "b", "a", "d"), half), offline.EvaluateOptions{}))
 			t.Logf("%+v", e)
 			if e.Estimators[1].Refused != "" {
 				t.Errorf("evaluation: got %+v, want an estimate", e)
 			}
-			again := must.M1(Replay(t.Context(), log, as("b", "a", "d", "c"), math.MaxUint64))
+			again := must.M1(offline.Replay(t.Context(), log, as("b", "a", "d", "c"), math.MaxUint64))
 			if again.Size() != c.server.now.Size() || !reflect.DeepEqual(again.Arms(), c.server.now.Arms()) {
 				t.Errorf("replayed agent: got arms %+v and %d data, want the server's", again.Arms(), again.Size())
 			}
 			dir := filepath.Join(t.TempDir(), "other")
-			must.M(SaveNew(again, as("b", "a", "d", "c"), dir))
+			must.M(offline.SaveNew(again, as("b", "a", "d", "c"), dir))
 			o := Options{Spec: as("a", "b", "d"), Dir: dir, Log: slog.New(slog.DiscardHandler)}
 			s := must.M1(New(o))
-			if !slices.Equal(s.now.names, []string{"a", "b", "c", "d"}) || !slices.Equal(s.now.places, []int{0, 1, 3}) {
-				t.Errorf("got names %v at places %v, want a, b, c, d at 0, 1, 3", s.now.names, s.now.places)
+			if !slices.Equal(s.now.names, []string{"a", "b", "c", "d"}) || !slices.Equal(s.now.Places, []int{0, 1, 3}) {
+				t.Errorf("got names %v at places %v, want a, b, c, d at 0, 1, 3", s.now.names, s.now.Places)
 			}
 			must.M(s.Close())
 			must.M(c.server.Close())
@@ -284,13 +287,13 @@ func TestServerArmsOfNetworks(t *testing.T) {
 	c := serving(t, Options{Spec: nets})
 	c.lives(30)
 	agentBefore := c.server.now.Agent
-	must.M(c.server.Reload(t.Context(), with(nets, func(s *Spec) { s.Arms = []string{"c", "a"} })))
+	must.M(c.server.Reload(t.Context(), with(nets, func(s *api.Spec) { s.Arms = []string{"c", "a"} })))
 	if c.server.now.Agent != agentBefore {
 		t.Error("the removal of an arm made the agent learn again from the log")
 	}
 	c.lives(10)
 	late := c.decide(`{"context": {"x": 1}, "arms": ["a"]}`)["id"]
-	more := with(nets, func(s *Spec) { s.Arms = []string{"d", "c", "b", "a"} })
+	more := with(nets, func(s *api.Spec) { s.Arms = []string{"d", "c", "b", "a"} })
 	must.M(c.server.Reload(t.Context(), more))
 	if n := c.server.now.Size(); n != 40 {
 		t.Errorf("got %d data, want 40", n)
@@ -300,12 +303,12 @@ func TestServerArmsOfNetworks(t *testing.T) {
 	if _, a := c.send("GET", "/v1/activity", ""); a["arms"].([]any)[0].(map[string]any)["decisions"].(float64) < 3 {
 		t.Errorf("activity of arms: got %v, want 3 or more decisions for the first", a["arms"])
 	}
-	c = c.again(with(more, func(s *Spec) { s.Arms = []string{"a", "b", "c", "d", "e"} })) // anew, at a restart
+	c = c.again(with(more, func(s *api.Spec) { s.Arms = []string{"a", "b", "c", "d", "e"} })) // anew, at a restart
 	if n := c.server.now.Size(); n != 81 {
 		t.Errorf("got %d data, want 81", n)
 	}
 	c.lives(10)
-	back := with(three, func(s *Spec) { s.Arms = []string{"e", "a", "f"} })
+	back := with(three, func(s *api.Spec) { s.Arms = []string{"e", "a", "f"} })
 	must.M(c.server.Reload(t.Context(), back)) // another learner, and another arm
 	c.lives(10)
 	if n := c.server.now.Size(); n != 101 || !slices.Equal(c.server.now.names, []string{"a", "b", "c", "d", "e", "f"}) {
@@ -313,11 +316,11 @@ func TestServerArmsOfNetworks(t *testing.T) {
 	}
 	c = c.again(back)
 	c.lives(5)
-	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
-	for _, spec := range []Spec{back, more} {
-		e := must.M1(Evaluate(t.Context(), log, with(with(spec, half), func(s *Spec) {
+	log := must.M1(offline.OpenFolder(c.server.options.Dir, func() offline.Records { return c.server.log.All(0) }))
+	for _, spec := range []api.Spec{back, more} {
+		e := must.M1(offline.Evaluate(t.Context(), log, with(with(spec, half), func(s *api.Spec) {
 			s.Arms = []string{"f", "a", "b", "c", "d", "e"}
-		}), EvaluateOptions{}))
+		}), offline.EvaluateOptions{}))
 		if t.Logf("%+v", e); e.Estimators[1].Refused != "" {
 			t.Errorf("evaluation: got %+v, want an estimate", e)
 		}
@@ -330,7 +333,7 @@ func TestServerFeaturesComeAndGo(t *testing.T) {
 	c := serving(t, Options{Spec: three})
 	c.lives(30)
 	late := c.decide(`{"context": {"x": 3}}`)["id"]
-	wide := with(three, func(s *Spec) { s.Context.Names = []string{"y", "x"} })
+	wide := with(three, func(s *api.Spec) { s.Context.Names = []string{"y", "x"} })
 	must.M(c.server.Reload(t.Context(), wide))
 	if n := c.server.now.Size(); n != 30 {
 		t.Errorf("got %d data, want 30", n)
@@ -338,8 +341,8 @@ func TestServerFeaturesComeAndGo(t *testing.T) {
 	c.reward(late, 1)
 	c.decide(`{"context": {"y": 3, "x": 1}}`)
 	c.lives(20)
-	of := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
-	same := must.M1(Replay(t.Context(), of, wide, math.MaxUint64))
+	of := must.M1(offline.OpenFolder(c.server.options.Dir, func() offline.Records { return c.server.log.All(0) }))
+	same := must.M1(offline.Replay(t.Context(), of, wide, math.MaxUint64))
 	x := [][]float32{{0, 1, 2}, {1, 0, 3}}
 	now, replayed := c.server.now.Snapshot(), same.Snapshot()
 	if a, b := must.M1(now.Sample(x, 5)), must.M1(replayed.Sample(x, 5)); !reflect.DeepEqual(a, b) {
@@ -347,19 +350,19 @@ func TestServerFeaturesComeAndGo(t *testing.T) {
 	}
 	now.Close()
 	replayed.Close()
-	c = c.again(with(wide, func(s *Spec) { s.Context.Names, s.Arms = []string{"x", "z"}, []string{"c", "b", "a", "d"} }))
+	c = c.again(with(wide, func(s *api.Spec) { s.Context.Names, s.Arms = []string{"x", "z"}, []string{"c", "b", "a", "d"} }))
 	if n := c.server.now.Size(); n != 51 {
 		t.Errorf("got %d data, want 51", n)
 	}
 	c.lives(60)
-	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
-	e := must.M1(Evaluate(t.Context(), log, with(with(four, half), func(s *Spec) {
+	log := must.M1(offline.OpenFolder(c.server.options.Dir, func() offline.Records { return c.server.log.All(0) }))
+	e := must.M1(offline.Evaluate(t.Context(), log, with(with(four, half), func(s *api.Spec) {
 		s.Context.Names = []string{"z", "y", "x"}
-	}), EvaluateOptions{}))
+	}), offline.EvaluateOptions{}))
 	if t.Logf("%+v", e); e.Estimators[1].Refused != "" {
 		t.Errorf("evaluation: got %+v, want an estimate", e)
 	}
-	must.M(c.server.Reload(t.Context(), with(plain, func(s *Spec) { s.Arms = four.Arms }))) // without a context
+	must.M(c.server.Reload(t.Context(), with(plain, func(s *api.Spec) { s.Arms = four.Arms }))) // without a context
 	c.lives(10)
 	if n := c.server.now.Size(); n != 121 {
 		t.Errorf("got %d data, want 121", n)
@@ -374,17 +377,17 @@ func TestServerActionFeatures(t *testing.T) {
 	for range 10 {
 		c.reward(c.decide(both)["id"], 1)
 	}
-	size := with(items, func(s *Spec) { s.Action.Names = []string{"size", "price"} })
+	size := with(items, func(s *api.Spec) { s.Action.Names = []string{"size", "price"} })
 	must.M(c.server.Reload(t.Context(), size))
 	c.reward(c.decide(strings.ReplaceAll(both, `"new": true`, `"size": 4`))["id"], 1)
-	c = c.again(with(items, func(s *Spec) { s.Action.Names = []string{"size"} }))
+	c = c.again(with(items, func(s *api.Spec) { s.Action.Names = []string{"size"} }))
 	c.reward(c.decide(strings.ReplaceAll(both, `"price"`, `"size"`))["id"], 1)
 	if n := c.server.now.Size(); n != 12 {
 		t.Errorf("got %d data, want 12", n)
 	}
 	var got [][][]float32
-	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
-	for r, err := range log.fitted(size) {
+	log := must.M1(offline.OpenFolder(c.server.options.Dir, func() offline.Records { return c.server.log.All(0) }))
+	for r, err := range log.RecordsFor(size) {
 		if must.M(err); r.Decision != nil {
 			got = append(got, r.Decision.Actions)
 		}
@@ -402,12 +405,12 @@ func TestServerArmsRefused(t *testing.T) {
 	c.lives(10)
 	n.lives(10)
 	must.M(n.server.Save())
-	arms := func(s Spec, like map[string]string, arms ...string) Spec {
-		return with(s, func(s *Spec) { s.Arms, s.Like = arms, like })
+	arms := func(s api.Spec, like map[string]string, arms ...string) api.Spec {
+		return with(s, func(s *api.Spec) { s.Arms, s.Like = arms, like })
 	}
 	for _, x := range []struct {
 		c    *client
-		spec Spec
+		spec api.Spec
 		want string
 	}{
 		{c, arms(three, map[string]string{"d": "q"}, "a", "b", "d"),
@@ -426,14 +429,14 @@ func TestServerArmsRefused(t *testing.T) {
 			`separate belief for each arm, and learns anew from the log if arms are added`},
 		{n, arms(nets, nil, "a", "b", "c", "d"), "the agent must learn anew from the log to get other arms or features, " +
 			"and the log has dropped its records before record"},
-		{n, with(nets, func(s *Spec) { s.Context.Names = []string{"x", "y"} }), "and the log has dropped its records"},
+		{n, with(nets, func(s *api.Spec) { s.Context.Names = []string{"x", "y"} }), "and the log has dropped its records"},
 	} {
-		before, now := x.c.server.now.spec, x.c.server.now.Arms()
+		before, now := x.c.server.now.Spec, x.c.server.now.Arms()
 		err := x.c.server.Reload(t.Context(), x.spec)
 		if err == nil || !strings.Contains(err.Error(), x.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %q", err, x.want)
 		}
-		if !reflect.DeepEqual(before, x.c.server.now.spec) || !reflect.DeepEqual(now, x.c.server.now.Arms()) {
+		if !reflect.DeepEqual(before, x.c.server.now.Spec) || !reflect.DeepEqual(now, x.c.server.now.Arms()) {
 			t.Errorf("the refused change %q has changed the server", x.want)
 		}
 	}
@@ -447,8 +450,8 @@ func TestServerArmsRefused(t *testing.T) {
 	for range 2 {
 		must.M(must.M1(New(fresh)).Close())
 	}
-	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
-	if _, err := Evaluate(t.Context(), log, arms(three, nil, "a", "bb"), EvaluateOptions{}); err == nil ||
+	log := must.M1(offline.OpenFolder(c.server.options.Dir, func() offline.Records { return c.server.log.All(0) }))
+	if _, err := offline.Evaluate(t.Context(), log, arms(three, nil, "a", "bb"), offline.EvaluateOptions{}); err == nil ||
 		!strings.Contains(err.Error(), `arms must be arms of the log, a, b, c; got "bb"`) {
 		t.Error(err)
 	}
@@ -456,11 +459,11 @@ func TestServerArmsRefused(t *testing.T) {
 
 // A server that ends between two writes of a change restarts correctly, with the Spec from before or after the change.
 func TestServerArmsCrash(t *testing.T) {
-	for _, spec := range []Spec{three, plain, nets} {
-		more := with(spec, func(s *Spec) { s.Arms = four.Arms })
+	for _, spec := range []api.Spec{three, plain, nets} {
+		more := with(spec, func(s *api.Spec) { s.Arms = four.Arms })
 		for _, file := range []string{"before", "after", "none"} { // the agent's file
 			for _, left := range []string{"before", "after"} { // spec.json
-				for _, next := range []Spec{spec, more} {
+				for _, next := range []api.Spec{spec, more} {
 					c := serving(t, Options{Spec: spec})
 					c.lives(20)
 					must.M(c.server.Save())
@@ -476,16 +479,16 @@ func TestServerArmsCrash(t *testing.T) {
 					dir := t.TempDir()
 					copied(o.Dir, dir) // killed now
 					if file == "before" {
-						copied(old, dir, agentFile)
+						copied(old, dir, agentfile.AgentFile)
 					}
 					if left == "before" {
-						copied(old, dir, specFile)
+						copied(old, dir, "spec.json")
 					}
 					if file == "none" && spec.Learner != "" { // it takes `hyper replay`
 						continue
 					}
 					if file == "none" {
-						must.M(os.Remove(filepath.Join(dir, agentFile)))
+						must.M(os.Remove(filepath.Join(dir, agentfile.AgentFile)))
 					}
 					must.M(c.server.Close())
 					o.Dir, o.Spec = dir, next
@@ -499,7 +502,7 @@ func TestServerArmsCrash(t *testing.T) {
 					if spec.Learner != "" && file == "before" {
 						names = next.Arms
 					}
-					if s.now.Size() != size || !slices.Equal(s.now.spec.Arms, next.Arms) || !slices.Equal(s.now.names, names) {
+					if s.now.Size() != size || !slices.Equal(s.now.Spec.Arms, next.Arms) || !slices.Equal(s.now.names, names) {
 						t.Errorf("file %s, Spec %s, started with the arms %v: got %d data of %d and names %v",
 							file, left, next.Arms, s.now.Size(),
 							size, s.now.names)
@@ -520,31 +523,31 @@ func TestServerArmsOfTrimmedLog(t *testing.T) {
 	c.lives(3)
 	must.M(c.server.Save())
 	c.lives(60)
-	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
-	if log.first == 0 || log.changed {
-		t.Fatalf("the log begins with record %d, so the test shows nothing", log.first)
+	log := must.M1(offline.OpenFolder(c.server.options.Dir, func() offline.Records { return c.server.log.All(0) }))
+	if log.First() == 0 {
+		t.Fatalf("the log begins with record %d, so the test shows nothing", log.First())
 	}
-	reordered := with(with(three, half), func(s *Spec) { s.Arms = []string{"d", "c", "b", "a"} })
-	if e := must.M1(Evaluate(t.Context(), log, reordered, EvaluateOptions{})); e.Decisions != 60 ||
+	reordered := with(with(three, half), func(s *api.Spec) { s.Arms = []string{"d", "c", "b", "a"} })
+	if e := must.M1(offline.Evaluate(t.Context(), log, reordered, offline.EvaluateOptions{})); e.Decisions != 60 ||
 		e.Estimators[1].Refused != "" {
 		t.Errorf("evaluation: got %+v, want 60 decisions and an estimate", e)
 	}
-	if a := must.M1(Replay(t.Context(), log, reordered, math.MaxUint64)); a.Size() != 60 ||
+	if a := must.M1(offline.Replay(t.Context(), log, reordered, math.MaxUint64)); a.Size() != 60 ||
 		!slices.Equal(a.Arms().Offered, []int{3, 2, 1, 0}) {
 		t.Errorf("got %d data and arms %+v, want 60 and arms 3, 2, 1, 0", a.Size(), a.Arms())
 	}
-	c = c.again(with(four, func(s *Spec) { s.Arms = []string{"d", "e", "a"} }))
+	c = c.again(with(four, func(s *api.Spec) { s.Arms = []string{"d", "e", "a"} }))
 	c.lives(5)
 	must.M(c.server.Close())
 }
 
 // Servers that read follow the changes of the server that learns.
 func TestServerReadsArms(t *testing.T) {
-	for _, spec := range []Spec{three, plain, nets} {
+	for _, spec := range []api.Spec{three, plain, nets} {
 		c := serving(t, Options{Spec: spec})
 		r := must.M1(reading(t, c.url, "", filepath.Join(t.TempDir(), "reader")))
 		c.lives(20)
-		more := with(spec, func(s *Spec) { s.Arms = []string{"d", "b", "a"} })
+		more := with(spec, func(s *api.Spec) { s.Arms = []string{"d", "b", "a"} })
 		must.M(c.server.Reload(t.Context(), more))
 		must.M(r.server.Refresh(t.Context()))
 		request := map[bool]string{true: `{}`, false: `{"context": {"x": 1}}`}[len(spec.Context.Names) == 0]
@@ -560,7 +563,7 @@ func TestServerReadsArms(t *testing.T) {
 		if !seen["d"] {
 			t.Error("the reader never chose the new arm")
 		}
-		fewer := with(spec, func(s *Spec) { s.Arms = []string{"c", "a"} })
+		fewer := with(spec, func(s *api.Spec) { s.Arms = []string{"c", "a"} })
 		must.M(c.server.Reload(t.Context(), fewer)) // nothing was learned since
 		must.M(r.server.Refresh(t.Context()))
 		if d := r.decide(request); len(d["probabilities"].([]any)) != 2 {

@@ -2,6 +2,9 @@ package serve
 
 import (
 	"encoding/json"
+
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // In earlier versions, bayesian-linear had no line in addition to its cosines. An agent that was saved then continues
@@ -10,8 +13,8 @@ import (
 
 // asSaved returns the Spec of an agent that is about to be loaded. If the saved agent has no line, and the Spec does
 // not set line, it returns the Spec without the line. Otherwise it returns the Spec unchanged.
-func (s *Server) asSaved(spec Spec) Spec {
-	if spec.kind() != bayesian || s.fits(spec) {
+func (s *Server) asSaved(spec api.Spec) api.Spec {
+	if agentfile.LearnerName(spec) != agentfile.BayesianLinear || s.fits(spec) {
 		return spec
 	}
 	set := map[string]json.RawMessage{}

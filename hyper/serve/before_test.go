@@ -11,6 +11,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
 )
 
 // An agent that was saved before bayesian-linear had a line continues unchanged after an upgrade. The server says so
@@ -35,17 +36,17 @@ func TestAgentsFromBeforeTheLine(t *testing.T) {
 	if n := s.now.Size(); n != 1 || strings.Count(said.String(), "runs it without a line") != 1 {
 		t.Errorf("got %d data and the log %q, want 1 and a note", n, said.String())
 	}
-	if got := must.M1(SpecOf(dir)); !same(got, s.now.spec) || string(got.Set) == string(pages.Set) {
+	if got := must.M1(agentfile.OfFolder(dir)); !agentfile.Equal(got, s.now.Spec) || string(got.Set) == string(pages.Set) {
 		t.Errorf("readers get the settings %s", got.Set)
 	}
 	pending := pages
 	pending.Pending = 50
 	must.M(s.Reload(t.Context(), pending))
-	if s.now.Size() != 1 || !strings.Contains(string(s.now.spec.Set), `"line":"no"`) {
-		t.Errorf("with another pending: got %d data and settings %s", s.now.Size(), s.now.spec.Set)
+	if s.now.Size() != 1 || !strings.Contains(string(s.now.Spec.Set), `"line":"no"`) {
+		t.Errorf("with another pending: got %d data and settings %s", s.now.Size(), s.now.Spec.Set)
 	}
 	must.M(s.Reload(t.Context(), asks))
-	if s.now.Size() != 1 || !same(s.now.spec, asks) {
-		t.Errorf("with a line: got %d data and settings %s", s.now.Size(), s.now.spec.Set)
+	if s.now.Size() != 1 || !agentfile.Equal(s.now.Spec, asks) {
+		t.Errorf("with a line: got %d data and settings %s", s.now.Size(), s.now.Spec.Set)
 	}
 }

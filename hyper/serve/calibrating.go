@@ -5,19 +5,8 @@ import (
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
-
-// Calibration says how well the agent predicted the last rewards, before it learned from any of them: see
-// agent.Calibration. For a calibrated agent, the Tenths are about equal, and Surprise and Joint are about 0.
-type Calibration struct {
-	Rewards int `json:"rewards"` // number of last rewards that were compared, at most 1,000
-	// Tenths has the number of rewards in each tenth of the predicted distribution, the lowest first.
-	Tenths [10]int `json:"tenths"`
-	// Surprise is how much less likely a reward was than the agent expects, in nats. Joint is how much more likely two
-	// consecutive rewards were together than the agent expects, in nats.
-	Surprise float64 `json:"surprise"`
-	Joint    float64 `json:"joint"`
-}
 
 // calibrating compares the rewards of groups of decisions with the agent's belief before the first decision of the
 // group.
@@ -156,14 +145,14 @@ func (c *calibrating) close() {
 }
 
 // result returns nil before the first comparison.
-func (c *calibrating) result() *Calibration {
+func (c *calibrating) result() *api.Calibration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := min(c.next, len(c.ring))
 	if n == 0 {
 		return nil
 	}
-	out := &Calibration{}
+	out := &api.Calibration{}
 	for _, one := range c.ring[:n] {
 		out.Rewards += one.Responses
 		for _, u := range one.PIT {

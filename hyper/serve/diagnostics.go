@@ -4,34 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
-
-// Diagnostics describes the agent's present belief about its last decisions, estimated by functions drawn from the
-// belief.
-type Diagnostics struct {
-	Decisions int `json:"decisions"` // number of last decisions that the fields below describe, at most 64
-	Functions int `json:"functions"` // number of functions drawn
-	// Regret is the mean, over functions and decisions, of the value of the best action minus the value of the action
-	// taken: the agent's estimate of the cost of a decision, in units of rewards.
-	Regret float64 `json:"regret"`
-	// Exploring is the share of decisions that did not take the action with the best mean.
-	Exploring float64 `json:"exploring"`
-	// Distinct is the number of functions that differ in the actions they would take.
-	Distinct int `json:"distinct"`
-	// Spread is the standard deviation of an action's value over functions, as a root mean square over actions. At 0
-	// the belief has collapsed, and no longer explores.
-	Spread float64 `json:"spread"`
-	// Drift is the distance that training has moved the parameters: see agent.Agent.Drift.
-	Drift float64 `json:"drift"`
-	// Alarms counts the alarms of the test of change. Evidence is its statistic divided by Run: at 1 it is an alarm.
-	Alarms   int     `json:"alarms"`
-	Evidence float64 `json:"evidence"`
-	// Calibration is missing until some rewards have been compared with predictions.
-	Calibration *Calibration `json:"calibration,omitempty"`
-}
 
 // functions is the number of functions that Diagnostics draws.
 const functions = 64
@@ -71,20 +49,20 @@ func (r *recent) all() (menus []agent.Menu, actions []int) {
 	return menus, actions
 }
 
-func (s *Server) diagnostics(context.Context, *struct{}) (*Diagnostics, error) {
+func (s *Server) diagnostics(context.Context, *struct{}) (*api.Diagnostics, error) {
 	a, done := s.agent()
 	defer done()
 	menus, actions := s.recent.all()
 	drift, err := a.Drift()
-	out := &Diagnostics{Decisions: len(menus), Functions: functions, Drift: drift, Alarms: a.Alarms().Count,
+	out := &api.Diagnostics{Decisions: len(menus), Functions: functions, Drift: drift, Alarms: a.Alarms().Count,
 		Calibration: s.calib.result()}
-	if run := a.spec.Change.Run; run > 0 {
+	if run := a.Spec.Change.Run; run > 0 {
 		out.Evidence = a.Alarms().Evidence / run
 	}
 	if err != nil || len(menus) == 0 {
 		return out, err
 	}
-	ways := make([]string, functions) // the actions that each function would take
+	choices := make([]string, functions) // the actions that each function would take
 	belief := a.Snapshot()
 	defer belief.Close()
 	variances, count := 0.0, 0
@@ -93,32 +71,37 @@ func (s *Server) diagnostics(context.Context, *struct{}) (*Diagnostics, error) {
 		if err != nil {
 			return nil, err
 		}
-		means := make([]float64, len(values[0]))
 		for k, f := range values {
 			best := highest(f)
-			ways[k] += fmt.Sprint(best, " ")
+			choices[k] += fmt.Sprint(best, " ")
 			out.Regret += float64(f[best]-f[actions[i]]) / float64(len(values)*len(menus))
-			for a, v := range f {
-				means[a] += float64(v) / float64(len(values))
-			}
 		}
-		for k, mean := range means {
-			for _, f := range values {
-				variances += (float64(f[k]) - mean) * (float64(f[k]) - mean) / float64(len(values)-1)
-			}
-			count++
-		}
+		means, variance := moments(values)
+		variances, count = variances+variance, count+len(means)
 		if highest(means) != actions[i] {
 			out.Exploring += 1 / float64(len(menus))
 		}
 	}
 	out.Spread = math.Sqrt(variances / float64(count))
-	different := map[string]bool{}
-	for _, w := range ways {
-		different[w] = true
-	}
-	out.Distinct = len(different)
+	slices.Sort(choices)
+	out.Distinct = len(slices.Compact(choices))
 	return out, nil
+}
+
+// moments returns the mean of each action's value over functions, and the sum of the variances of these values.
+func moments(values [][]float32) (means []float64, variance float64) {
+	means = make([]float64, len(values[0]))
+	for _, f := range values {
+		for a, v := range f {
+			means[a] += float64(v) / float64(len(values))
+		}
+	}
+	for a, mean := range means {
+		for _, f := range values {
+			variance += (float64(f[a]) - mean) * (float64(f[a]) - mean) / float64(len(values)-1)
+		}
+	}
+	return means, variance
 }
 
 // valuesOf returns the values of functions at the actions of a menu, [functions][actions].

@@ -11,23 +11,25 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/serve"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // A client asks which page to show to a visitor, and sends the reward.
 func Example() {
 	dir := must.M1(os.MkdirTemp("", "agent"))
 	defer os.RemoveAll(dir)
-	s := must.M1(serve.New(serve.Options{Spec: must.M1(serve.ReadSpec("testdata/pages.json")), Dir: dir}))
+	s := must.M1(serve.New(serve.Options{Spec: must.M1(agentfile.Read("testdata/pages.json")), Dir: dir}))
 	server := httptest.NewServer(s.Handler()) // in a service: hyper serve testdata/pages.json
 	defer server.Close()
 
-	var d serve.Answer
-	post(server.URL+"/v1/decide", serve.Request{Context: map[string]any{"age": 41, "country": "fr"}}, &d)
+	var d api.Decision
+	post(server.URL+"/v1/decide", api.DecisionRequest{Context: map[string]any{"age": 41, "country": "fr"}}, &d)
 	fmt.Println(d.Name == "old" || d.Name == "new", len(d.Probabilities))
 
 	bought := float32(1)
-	var taken serve.Taken
-	post(server.URL+"/v1/reward", serve.Rewards{ID: d.ID, Reward: &bought}, &taken)
+	var taken api.RewardReply
+	post(server.URL+"/v1/reward", api.RewardRequest{ID: d.ID, Reward: &bought}, &taken)
 	fmt.Println(taken.Taken)
 	// Output:
 	// true 2

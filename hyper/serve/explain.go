@@ -10,30 +10,9 @@ import (
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
-
-// Explained is the answer of /v1/explain: the agent's belief about each action of a request, and the effects of its
-// features.
-type Explained struct {
-	Actions []ExplainedAction `json:"actions"`
-}
-
-// ExplainedAction is the agent's belief about the mean reward of an action.
-type ExplainedAction struct {
-	Action  int      `json:"action"` // index of the action in the request
-	Name    string   `json:"name,omitempty"`
-	Mean    float64  `json:"mean"`
-	SD      float64  `json:"sd"` // standard deviation of the mean over the belief
-	Effects []Effect `json:"effects"`
-}
-
-// Effect is the change of the mean reward when a feature takes its present value instead of its average.
-type Effect struct {
-	Of     string  `json:"of"` // "context" or "action"
-	Name   string  `json:"name"`
-	Effect float64 `json:"effect"`
-	SD     float64 `json:"sd"`
-}
 
 // mostEffects is the largest number of effects reported for an action; the largest effects come first.
 const mostEffects = 20
@@ -41,7 +20,7 @@ const mostEffects = 20
 // explanations is the number of functions from which an explanation is computed.
 const explanations = 256
 
-func (s *Server) explain(ctx context.Context, r *Request) (*Explained, error) {
+func (s *Server) explain(ctx context.Context, r *api.DecisionRequest) (*api.Explanation, error) {
 	a, done := s.agent()
 	defer done()
 	if r.List != 0 || r.Deferred {
@@ -55,20 +34,20 @@ func (s *Server) explain(ctx context.Context, r *Request) (*Explained, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Explained{}
+	out := &api.Explanation{}
 	for i, e := range all {
-		one := ExplainedAction{Action: i, Name: names[i], Mean: e.Mean, SD: e.SD, Effects: []Effect{}}
-		context := placesOf(a.spec.Context.names(), r.Context)
+		one := api.ExplainedAction{Action: i, Name: names[i], Mean: e.Mean, SD: e.SD, Effects: []api.Effect{}}
+		context := placesOf(agentfile.Names(a.Spec.Context), r.Context)
 		for _, f := range e.Context {
-			one.Effects = append(one.Effects, Effect{"context", context(f.Number), f.Mean, f.SD})
+			one.Effects = append(one.Effects, api.Effect{Of: "context", Name: context(f.Number), Effect: f.Mean, SD: f.SD})
 		}
 		if len(r.Actions) > 0 {
-			own := placesOf(a.spec.Action.names(), r.Actions[i].Features)
+			own := placesOf(agentfile.Names(a.Spec.Action), r.Actions[i].Features)
 			for _, f := range e.Action {
-				one.Effects = append(one.Effects, Effect{"action", own(f.Number), f.Mean, f.SD})
+				one.Effects = append(one.Effects, api.Effect{Of: "action", Name: own(f.Number), Effect: f.Mean, SD: f.SD})
 			}
 		}
-		slices.SortStableFunc(one.Effects, func(f, g Effect) int {
+		slices.SortStableFunc(one.Effects, func(f, g api.Effect) int {
 			return cmp.Compare(math.Abs(g.Effect), math.Abs(f.Effect))
 		})
 		one.Effects = one.Effects[:min(len(one.Effects), mostEffects)]

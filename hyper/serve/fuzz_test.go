@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // Whatever is sent, the server answers in JSON with a status in openapi.json, and does not fail. Only requests that are
@@ -40,7 +42,7 @@ func FuzzRequests(f *testing.F) {
 		if !slices.Contains([]int{200, 400, 404, 410, 413, 422}, w.Code) || !json.Valid(w.Body.Bytes()) {
 			t.Fatalf("%s %q: got status %d with %s, want JSON and a documented status", path, text, w.Code, w.Body)
 		}
-		var out Failure
+		var out api.ErrorReply
 		_ = json.Unmarshal(w.Body.Bytes(), &out) // of an answer with 200, nothing
 		if own := goWords.MatchString(text) || strings.Contains(text, `\`); !own && goWords.MatchString(out.Error) {
 			t.Errorf("%s %q: the answer has words of Go: %s", path, text, out.Error)

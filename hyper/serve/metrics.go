@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // metrics holds the metrics of /metrics.
@@ -42,6 +43,15 @@ func newMetrics(s *Server) *metrics {
 		learning: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "hyper_learning_seconds",
 			Help: "Time until the agent had learned from a reward.", Buckets: latencies}),
 	}
+	m.registry.MustRegister(m.seconds, m.decisions, m.probability, m.rewards, m.reward, m.learning,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(agentMetrics(s)...)
+	m.registry.MustRegister(settlementMetrics(s)...)
+	return m
+}
+
+// agentMetrics returns the metrics of the present agent.
+func agentMetrics(s *Server) []prometheus.Collector {
 	gauge := func(name, help string, f func(a served) float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 			a, done := s.agent()
@@ -49,7 +59,7 @@ func newMetrics(s *Server) *metrics {
 			return f(a)
 		})
 	}
-	calibration := func(name, help string, f func(*Calibration) float64) prometheus.Collector {
+	calibration := func(name, help string, f func(*api.Calibration) float64) prometheus.Collector {
 		return gauge(name, help, func(served) float64 {
 			if c := s.calib.result(); c != nil {
 				return f(c)
@@ -57,21 +67,31 @@ func newMetrics(s *Server) *metrics {
 			return math.NaN() // no rewards have been compared yet
 		})
 	}
-	m.registry.MustRegister(m.seconds, m.decisions, m.probability, m.rewards, m.reward, m.learning,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	list := []prometheus.Collector{
 		gauge("hyper_data", "Number of rewards that the agent has learned from.", func(a served) float64 { return float64(a.Size()) }),
 		gauge("hyper_rounds", "Number of rounds of training.", func(a served) float64 { return float64(a.Rounds()) }),
 		calibration("hyper_calibration_surprise", "How much less likely a reward was than the agent expects, in nats.",
-			func(c *Calibration) float64 { return c.Surprise }),
+			func(c *api.Calibration) float64 { return c.Surprise }),
 		calibration("hyper_calibration_joint",
 			"How much more likely two consecutive rewards were together than the agent expects, in nats.",
-			func(c *Calibration) float64 { return c.Joint }),
+			func(c *api.Calibration) float64 { return c.Joint }),
 		gauge("hyper_change_alarms", "Number of alarms of the test of change.", func(a served) float64 {
 			return float64(a.Alarms().Count)
 		}),
 		gauge("hyper_learner_failing", "1 while training fails.", func(a served) float64 {
 			return failing(a.LearnerError())
-		}))
+		}),
+	}
+	if s.options.From == "" {
+		return append(list, gauge("hyper_log_records", "Number of records that the log has ever had.",
+			func(served) float64 { return float64(s.log.Next()) }))
+	}
+	return append(list, gauge("hyper_follower_failing", "1 while the server that learns sends no snapshot.",
+		func(served) float64 { return failing(s.source.last()) }))
+}
+
+// settlementMetrics returns the metrics of decisions that wait for their rewards.
+func settlementMetrics(s *Server) []prometheus.Collector {
 	settled := func(name, help string, labels prometheus.Labels, f func(agent.Settlements) uint64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, func() float64 {
 			a, done := s.agent()
@@ -80,7 +100,7 @@ func newMetrics(s *Server) *metrics {
 		})
 	}
 	const waited = "Number of decisions settled after their wait: with the default, or with rewards that were kept."
-	m.registry.MustRegister(
+	return []prometheus.Collector{
 		settled("hyper_settled_total", waited, prometheus.Labels{"by": "default"},
 			func(n agent.Settlements) uint64 { return n.Default }),
 		settled("hyper_settled_total", waited, prometheus.Labels{"by": "rewards"},
@@ -90,16 +110,8 @@ func newMetrics(s *Server) *metrics {
 		settled("hyper_deferred_total", "Number of deferred decisions.", nil,
 			func(n agent.Settlements) uint64 { return n.Deferred }),
 		settled("hyper_shown_total", "Number of deferred decisions that were shown.", nil,
-			func(n agent.Settlements) uint64 { return n.Shown }))
-	if s.options.From == "" {
-		m.registry.MustRegister(gauge("hyper_log_records", "Number of records that the log has ever had.", func(served) float64 {
-			return float64(s.log.Next())
-		}))
-	} else {
-		m.registry.MustRegister(gauge("hyper_follower_failing", "1 while the server that learns sends no snapshot.",
-			func(served) float64 { return failing(s.source.last()) }))
+			func(n agent.Settlements) uint64 { return n.Shown }),
 	}
-	return m
 }
 
 // failing returns 1 if there is an error, and 0 otherwise.

@@ -12,29 +12,31 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // begin opens the agent of the folder. If the Spec has other names, it then continues with the Spec as Reload does.
-func (s *Server) begin(spec Spec) error {
+func (s *Server) begin(spec api.Spec) error {
 	spec = s.asSaved(spec)
-	last, err := lastSpec(s.options.Dir, spec)
+	last, err := agentfile.LastSpec(s.options.Dir, spec)
 	if err != nil {
 		return err
 	}
 	as := spec
-	if !alike(spec, last) && !s.fits(spec) { // an earlier server may have ended during this change
+	if !agentfile.SameFeatures(spec, last) && !s.fits(spec) { // an earlier server may have ended during this change
 		as = last
 	}
 	as.Like = last.Like // the new entries of Like are still to be applied
 	if s.now, err = s.open(as); err != nil {
 		return err
 	}
-	if !same(s.now.spec, spec) {
+	if !agentfile.Equal(s.now.Spec, spec) {
 		err = s.Reload(context.Background(), spec)
 	}
 	for _, arm := range slices.Sorted(maps.Keys(spec.Like)) { // also for a new folder
 		if like := spec.Like[arm]; err == nil && !slices.Contains(s.now.names, like) {
-			err = unknownLike(arm, like, s.now.names)
+			err = agentfile.UnknownLike(arm, like, s.now.names)
 		}
 	}
 	if err != nil {
@@ -44,12 +46,12 @@ func (s *Server) begin(spec Spec) error {
 }
 
 // open opens the agent from its file and log, with their arms, and compiles its programs.
-func (s *Server) open(spec Spec) (out served, err error) {
+func (s *Server) open(spec api.Spec) (out served, err error) {
 	made, from, err := s.made(spec)
 	if err != nil {
 		return out, err
 	}
-	c, err := spec.of(made).config()
+	c, err := agentfile.ConfigWithArms(spec, made)
 	if err != nil {
 		return out, err
 	}
@@ -76,32 +78,32 @@ func (s *Server) open(spec Spec) (out served, err error) {
 		err = s.logMeaning(spec, from)
 	}
 	if err == nil {
-		err = saveSpec(s.options.Dir, spec)
+		err = agentfile.Save(s.options.Dir, spec)
 	}
 	return out, err
 }
 
 // with returns the agent with a Spec. names has the names of all of its arms, by their numbers.
-func (a served) with(spec Spec, names []string) (served, error) {
+func (a served) with(spec api.Spec, names []string) (served, error) {
 	set := a.Arms()
-	a.spec, a.names, a.places = spec, names, nil
+	a.Spec, a.names, a.Places = spec, names, nil
 	for _, name := range spec.Arms {
 		at := slices.Index(names, name)
 		if at < 0 || at >= len(set.Like) {
 			return a, fmt.Errorf("the agent has no arm %.40q; its arms are %.200s", name, strings.Join(names, ", "))
 		}
-		a.places = append(a.places, at)
+		a.Places = append(a.Places, at)
 	}
-	a.whole = set.AllInOrder() && slices.Equal(a.places, set.Offered)
-	c, err := spec.of(names).config()
+	a.Whole = set.AllInOrder() && slices.Equal(a.Places, set.Offered)
+	c, err := agentfile.ConfigWithArms(spec, names)
 	a.weighted = c.Learner.Train.Weighted
 	return a, err
 }
 
 // made returns the arms that the agent of the folder was made with, and the number of the first record that its file
 // does not contain.
-func (s *Server) made(spec Spec) (arms []string, from uint64, err error) {
-	last, err := lastSpec(s.options.Dir, spec)
+func (s *Server) made(spec api.Spec) (arms []string, from uint64, err error) {
+	last, err := agentfile.LastSpec(s.options.Dir, spec)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -126,37 +128,37 @@ func (s *Server) made(spec Spec) (arms []string, from uint64, err error) {
 }
 
 // fits reports whether the file of the folder was saved by an agent of a Spec, apart from its arms.
-func (s *Server) fits(spec Spec) bool {
+func (s *Server) fits(spec api.Spec) bool {
 	made, _, err := s.made(spec)
 	if err != nil {
 		return false
 	}
-	c, err := spec.of(made).config()
+	c, err := agentfile.ConfigWithArms(spec, made)
 	return err == nil && agent.Check(c, s.file()) == nil
 }
 
 // logMeaning logs the meaning of the numbers of a Spec, if the last meaning in the records from a number onward
 // differs. This happens if an earlier server ended while it changed the meaning.
-func (s *Server) logMeaning(spec Spec, from uint64) error {
+func (s *Server) logMeaning(spec api.Spec, from uint64) error {
 	last := spec
 	for r, err := range s.log.All(from) {
 		if err != nil {
 			return err
 		}
 		if f := r.Features; f != nil {
-			last.Context, last.Action = featuresOf(f.Context), featuresOf(f.Action)
+			last.Context, last.Action = agentfile.FromJournal(f.Context), agentfile.FromJournal(f.Action)
 		}
 	}
 	return s.logFeatures(spec, last)
 }
 
 // logFeatures logs the meaning of the numbers of a Spec, unless it equals the meaning in last.
-func (s *Server) logFeatures(spec, last Spec) error {
-	if alike(spec, last) {
+func (s *Server) logFeatures(spec, last api.Spec) error {
+	if agentfile.SameFeatures(spec, last) {
 		return nil
 	}
-	return s.append(journal.Record{Features: &journal.Features{Context: named(spec.Context), Action: named(spec.Action),
-		WasContext: named(last.Context), WasAction: named(last.Action)}})
+	return s.append(journal.Record{Features: &journal.Features{Context: agentfile.ToJournal(spec.Context), Action: agentfile.ToJournal(spec.Action),
+		WasContext: agentfile.ToJournal(last.Context), WasAction: agentfile.ToJournal(last.Action)}})
 }
 
 // append appends a record to the log, and waits until it is on the disk.

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // Requests that a page of another site can make are refused, whatever they ask, and change nothing. Requests of
@@ -105,7 +107,7 @@ func TestServerRefusesOtherSites(t *testing.T) {
 		w := must.M1(http.DefaultClient.Do(r))
 		text := must.M1(io.ReadAll(w.Body))
 		w.Body.Close()
-		var out Failure
+		var out api.ErrorReply
 		_ = json.Unmarshal(text, &out) // of a page, or metrics, nothing
 		if w.StatusCode != x.status || !strings.Contains(out.Error, x.want) || w.StatusCode != 200 && out.Error == "" {
 			t.Errorf("%s, Host %q, %v %s: %d %s, want %d with %q",

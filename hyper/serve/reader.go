@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,8 @@ import (
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // A server that reads decides by the snapshots of another server, which learns: see Options.From.
@@ -74,7 +75,7 @@ func newReader(s *Server) (*Server, error) {
 
 // openSnapshot opens the snapshot in the folder.
 func (s *Server) openSnapshot() error {
-	spec, err := SpecOf(s.options.Dir)
+	spec, err := agentfile.OfFolder(s.options.Dir)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (s *Server) openSnapshot() error {
 }
 
 // reader returns an agent that reads a file, with its decisions compiled.
-func reader(spec Spec, file string) (out served, err error) {
+func reader(spec api.Spec, file string) (out served, err error) {
 	f, err := agent.ReadFile(file)
 	if err != nil {
 		return out, err
@@ -96,7 +97,7 @@ func reader(spec Spec, file string) (out served, err error) {
 	if f.Arms.First > 0 {
 		made = names[:f.Arms.First]
 	}
-	c, err := spec.of(made).config()
+	c, err := agentfile.ConfigWithArms(spec, made)
 	if err != nil {
 		return out, err
 	}
@@ -131,11 +132,11 @@ func (s *Server) refresh(ctx context.Context) error {
 	if err != nil || tag == s.source.tag {
 		return err
 	}
-	var spec Spec
+	var spec api.Spec
 	if err := s.source.spec(ctx, &spec); err != nil {
 		return err
 	}
-	if s.now.Agent != nil && same(spec, s.now.spec) {
+	if s.now.Agent != nil && agentfile.Equal(spec, s.now.Spec) {
 		err = s.now.Refresh(file)
 	} else {
 		err = s.follow(spec, file)
@@ -150,10 +151,10 @@ func (s *Server) refresh(ctx context.Context) error {
 }
 
 // follow continues with another agent.
-func (s *Server) follow(spec Spec, file string) error {
+func (s *Server) follow(spec api.Spec, file string) error {
 	next, err := reader(spec, file)
 	if err == nil {
-		err = saveSpec(s.options.Dir, spec)
+		err = agentfile.Save(s.options.Dir, spec)
 	}
 	if err != nil {
 		return err
@@ -163,13 +164,6 @@ func (s *Server) follow(spec Spec, file string) error {
 	s.recent.forget()
 	s.now = next
 	return nil
-}
-
-// same reports whether two Specs are equal.
-func same(a, b Spec) bool {
-	x, err1 := json.Marshal(a)
-	y, err2 := json.Marshal(b)
-	return err1 == nil && err2 == nil && string(x) == string(y)
 }
 
 // get sends a GET request to the source. The caller closes the body of the answer.
@@ -220,16 +214,16 @@ func (o *source) snapshot(ctx context.Context, file string) (tag string, err err
 	return tag, errors.Join(err, f.Close())
 }
 
-func (o *source) spec(ctx context.Context, spec *Spec) error {
+func (o *source) spec(ctx context.Context, spec *api.Spec) error {
 	w, err := o.get(ctx, "/v1/spec", "")
 	if err != nil {
 		return err
 	}
 	defer w.Body.Close()
-	if err := decode(io.LimitReader(w.Body, mostSpec), spec); err != nil {
+	if err := agentfile.Decode(io.LimitReader(w.Body, agentfile.MaxBytes), spec); err != nil {
 		return fmt.Errorf("%s/v1/spec: %w", o.url, err)
 	}
-	_, err = spec.Config()
+	_, err = agentfile.Config(*spec)
 	return err
 }
 

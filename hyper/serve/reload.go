@@ -10,37 +10,45 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
+	"github.com/hypermodels/hypermodels/hyper/serve/offline"
 )
 
 // Reload continues with another Spec. If the Spec differs only in how the agent runs (pending, expire, reward,
 // background, backend, or a larger capacity), the present agent continues. If it has other arms, the agent continues
 // too, provided that it has a separate belief for each arm: see [agent.Agent.ChangeArms]. In other cases a new agent
-// first learns from the log, while the present agent decides: see [Replay]. Requests wait while the new agent replaces
-// the present one. The error says what is wrong, or is the error of ctx; the server is then unchanged.
-func (s *Server) Reload(ctx context.Context, spec Spec) error {
+// first learns from the log, while the present agent decides: see [offline.Replay]. Requests wait while the new agent
+// replaces the present one. The error says what is wrong, or is the error of ctx; the server is then unchanged.
+func (s *Server) Reload(ctx context.Context, spec api.Spec) error {
 	if s.source != nil {
 		return errReads
 	}
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
-	if _, err := spec.Config(); err != nil {
+	if _, err := agentfile.Config(spec); err != nil {
 		return err
 	}
 	spec = s.asSaved(spec)
-	now := s.now
-	if _, err := lastSpec(s.options.Dir, spec); err != nil {
+	if _, err := agentfile.LastSpec(s.options.Dir, spec); err != nil {
 		return err
 	}
+	return s.reload(ctx, spec)
+}
+
+// reload is Reload for a Spec that is correct and can continue the log.
+func (s *Server) reload(ctx context.Context, spec api.Spec) error {
+	now := s.now
 	set, names := now.Arms(), now.names
-	next, err := spec.armSet(set, names, now.spec)
+	next, err := agentfile.ArmSet(spec, set, names, now.Spec)
 	if err != nil {
 		return err
 	}
-	made := spec
+	made := spec.Arms
 	if len(spec.Arms) > 0 {
-		made = spec.of(names[:set.First])
+		made = names[:set.First]
 	}
-	c, err := made.config()
+	c, err := agentfile.ConfigWithArms(spec, made)
 	if err != nil {
 		return err
 	}
@@ -50,8 +58,8 @@ func (s *Server) Reload(ctx context.Context, spec Spec) error {
 	err = agent.Check(c, s.file())
 	other, grows := errors.Is(err, agent.ErrOtherConfig), len(next.Like) > len(set.Like) && !c.AddsArms()
 	switch {
-	case other || grows || !alike(spec, now.spec):
-		return s.replaceAgent(ctx, spec, grows || !alike(spec, now.spec))
+	case other || grows || !agentfile.SameFeatures(spec, now.Spec):
+		return s.replaceAgent(ctx, spec, grows || !agentfile.SameFeatures(spec, now.Spec))
 	case err != nil:
 		return err
 	}
@@ -60,19 +68,19 @@ func (s *Server) Reload(ctx context.Context, spec Spec) error {
 			return err
 		}
 	}
-	if same(spec, s.now.spec) {
-		return saveSpec(s.options.Dir, spec)
+	if agentfile.Equal(spec, s.now.Spec) {
+		return agentfile.Save(s.options.Dir, spec)
 	}
 	return s.reopen(spec, func() error { return nil })
 }
 
 // changeArms changes the arms. Requests wait only while the agent makes the change.
-func (s *Server) changeArms(spec Spec, next agent.ArmSet) error {
+func (s *Server) changeArms(spec api.Spec, next agent.ArmSet) error {
 	change, err := s.now.PrepareArms(next)
 	if err != nil {
 		return err
 	}
-	last := s.now.spec
+	last := s.now.Spec
 	last.Arms, last.Like = spec.Arms, spec.Like
 	if err := s.swapArms(last, next, change); err != nil {
 		return err
@@ -80,10 +88,10 @@ func (s *Server) changeArms(spec Spec, next agent.ArmSet) error {
 	if err := s.Save(); err != nil { // before the folder's Spec gets the new names
 		return err
 	}
-	return saveSpec(s.options.Dir, last)
+	return agentfile.Save(s.options.Dir, last)
 }
 
-func (s *Server) swapArms(spec Spec, next agent.ArmSet, change func() error) (err error) {
+func (s *Server) swapArms(spec api.Spec, next agent.ArmSet, change func() error) (err error) {
 	s.swap.Lock()
 	defer s.swap.Unlock()
 	if err := change(); err != nil {
@@ -98,23 +106,23 @@ func (s *Server) swapArms(spec Spec, next agent.ArmSet, change func() error) (er
 
 // replaceAgent continues with another agent, which learns from the log. anew means that the present agent is replaced
 // only because of its names or arms; the log must then have everything that it has learned.
-func (s *Server) replaceAgent(ctx context.Context, spec Spec, anew bool) error {
+func (s *Server) replaceAgent(ctx context.Context, spec api.Spec, anew bool) error {
 	seen, now := s.log.Next(), s.now
-	log, err := OpenLog(func() Records { return s.log.All(0) }, now.spec, now.names)
+	log, err := offline.OpenLog(func() offline.Records { return s.log.All(0) }, now.Spec, now.names)
 	if err != nil {
 		return err
 	}
-	if anew && log.first > 0 {
+	if anew && log.First() > 0 {
 		return fmt.Errorf("the agent must learn anew from the log to get other arms or features, and the log has dropped "+
 			"its records before record %d (--keep-log): keep arms and names as they are, or let `hyper replay %s --agent "+
-			"FILE.json --to NEW` learn from what is left, and serve the new folder", log.first, s.options.Dir)
+			"FILE.json --to NEW` learn from what is left, and serve the new folder", log.First(), s.options.Dir)
 	}
-	next, err := Replay(ctx, log, spec, seen)
+	next, err := offline.Replay(ctx, log, spec, seen)
 	if err != nil {
 		return err
 	}
 	if set := next.Arms(); set.First > 0 && set.Names == nil {
-		set.Names = log.named(spec, len(set.Like))
+		set.Names = log.ArmNames(spec, len(set.Like))
 		if err := next.ChangeArms(set); err != nil {
 			return err
 		}
@@ -124,7 +132,7 @@ func (s *Server) replaceAgent(ctx context.Context, spec Spec, anew bool) error {
 
 // reopen calls do while no agent uses the log, and then opens the agent again with a Spec. After an error the server is
 // unchanged.
-func (s *Server) reopen(spec Spec, do func() error) error {
+func (s *Server) reopen(spec api.Spec, do func() error) error {
 	s.swap.Lock()
 	defer s.swap.Unlock()
 	if err := s.save(s.now); err != nil {
@@ -145,7 +153,7 @@ func (s *Server) reopen(spec Spec, do func() error) error {
 	if s.renamed != renamed {
 		err = errors.Join(err, os.Rename(s.file()+".last", s.file()))
 	}
-	again, wrong := s.open(s.now.spec)
+	again, wrong := s.open(s.now.Spec)
 	if wrong == nil {
 		s.now = again
 	}
@@ -155,25 +163,24 @@ func (s *Server) reopen(spec Spec, do func() error) error {
 // replaceFile replaces the file of the present agent by the file of next, which has learned from the log before record
 // seen. The old file remains as FILE.last. At any time there is a file with which the log can continue; after an error
 // it is the old file.
-func (s *Server) replaceFile(ctx context.Context, next *agent.Agent, spec Spec, seen uint64) error {
+func (s *Server) replaceFile(ctx context.Context, next *agent.Agent, spec api.Spec, seen uint64) error {
 	defer next.Close()
 	now := s.now
-	later := &Log{all: func() Records { return s.log.All(seen) }, arms: next.Arms().Names, changed: true,
-		context: now.spec.Context, action: now.spec.Action}
-	if err := learnFrom(ctx, next, later.fitted(spec), s.log.Next(), false); err != nil {
+	later := func() offline.Records { return s.log.All(seen) }
+	if err := offline.CatchUp(ctx, next, spec, later, now.Spec, s.log.Next()); err != nil {
 		return err
 	}
 	if err := next.Continue(s.log); err != nil {
 		return err
 	}
 	set := next.Arms()
-	if !slices.Equal(set.Names, now.names) || !slices.Equal(set.Offered, now.places) {
+	if !slices.Equal(set.Names, now.names) || !slices.Equal(set.Offered, now.Places) {
 		if err := s.append(journal.Record{Arms: &journal.Arms{Like: set.Like, Offered: set.Offered, Names: set.Names,
 			Was: len(now.names), Anew: true}}); err != nil {
 			return err
 		}
 	}
-	if err := s.logFeatures(spec, now.spec); err != nil {
+	if err := s.logFeatures(spec, now.Spec); err != nil {
 		return err
 	}
 	file := s.file()
@@ -192,5 +199,5 @@ func (s *Server) replaceFile(ctx context.Context, next *agent.Agent, spec Spec, 
 		return err
 	}
 	s.renamed++
-	return saveSpec(s.options.Dir, spec)
+	return agentfile.Save(s.options.Dir, spec)
 }

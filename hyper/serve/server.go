@@ -1,6 +1,18 @@
 // Package serve runs an agent behind HTTP and JSON. The agent chooses among options, learns from their rewards, and
-// shows what it does. The command is `hyper serve`. The API is described in openapi.json, which the server sends on
-// request.
+// shows what it does. The command is `hyper serve`.
+//
+//	spec, err := agentfile.Read("pages.json")
+//	s, err := serve.New(serve.Options{Spec: spec, Dir: "agent"})
+//	err = http.ListenAndServe("127.0.0.1:8080", s.Handler())
+//	err = s.Close()
+//
+// Three packages below it hold the rest:
+//
+//	api        the requests and replies, for a client in Go
+//	agentfile  the file that describes the agent
+//	offline    training and evaluation of agents on logs, without a server
+//
+// openapi.json describes the requests and replies for other languages. The server sends it on request.
 package serve
 
 import (
@@ -22,11 +34,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/durable"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // Options configure a server. Zero values mean defaults.
 type Options struct {
-	Spec Spec
+	Spec api.Spec
 	// Dir is the folder of the agent and its log. New opens the agent in it, and creates the folder if it does not
 	// exist.
 	Dir string
@@ -116,10 +130,8 @@ type keeper interface {
 // served is an agent with its Spec.
 type served struct {
 	*agent.Agent
-	spec     Spec
+	agentfile.Choices
 	names    []string // names of all arms, by their numbers
-	places   []int    // the number of each of the Spec's arms
-	whole    bool     // whether these are all arms, in the order of their numbers
 	weighted bool     // whether rewards may have weights
 }
 
@@ -149,7 +161,7 @@ func New(o Options) (*Server, error) {
 	if o.From != "" {
 		return newReader(s)
 	}
-	if _, err := o.Spec.Config(); err != nil {
+	if _, err := agentfile.Config(o.Spec); err != nil {
 		return nil, err
 	}
 	var err error
@@ -162,14 +174,11 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// agentFile and logFolder are the names of the agent's file and of its log's folder.
-const (
-	agentFile = "agent"
-	logFolder = "log"
-)
-
 // file returns the path of the agent's file.
-func (s *Server) file() string { return filepath.Join(s.options.Dir, agentFile) }
+func (s *Server) file() string { return filepath.Join(s.options.Dir, agentfile.AgentFile) }
+
+// logFolder is the name of the folder of an agent's log.
+const logFolder = "log"
 
 // Save saves the agent, with the decisions that wait for their rewards.
 func (s *Server) Save() error {
@@ -233,10 +242,10 @@ func (s *Server) Handler() http.Handler {
 }
 
 // health reports whether the agent learns.
-func (s *Server) health(context.Context, *struct{}) (*Health, error) {
+func (s *Server) health(context.Context, *struct{}) (*api.Health, error) {
 	a, done := s.agent()
 	defer done()
-	h := &Health{Status: "ok", Data: a.Size(), Rounds: a.Rounds()}
+	h := &api.Health{Status: "ok", Data: a.Size(), Rounds: a.Rounds()}
 	if err := a.LearnerError(); err != nil {
 		h.Status, h.Error = "not learning", err.Error()
 	}
@@ -252,31 +261,17 @@ func (s *Server) health(context.Context, *struct{}) (*Health, error) {
 	return h, nil
 }
 
-// Health is the answer of /v1/health.
-type Health struct {
-	Status string `json:"status"` // "ok", "not learning", or, if the server reads, "not following"
-	Data   int    `json:"data"`   // number of rewards learned from
-	Rounds int    `json:"rounds"` // number of rounds of training
-	Error  string `json:"error,omitempty"`
-}
-
-func (s *Server) snapshot(context.Context, *struct{}) (*Saved, error) {
+func (s *Server) snapshot(context.Context, *struct{}) (*api.SnapshotReply, error) {
 	if err := s.Save(); err != nil {
 		return nil, err
 	}
 	a, done := s.agent()
 	defer done()
-	return &Saved{File: s.file(), Data: a.Size()}, nil
+	return &api.SnapshotReply{File: s.file(), Data: a.Size()}, nil
 }
 
-// Saved is the answer of /v1/snapshot.
-type Saved struct {
-	File string `json:"file"`
-	Data int    `json:"data"`
-}
-
-func (s *Server) spec(context.Context, *struct{}) (*Spec, error) {
+func (s *Server) spec(context.Context, *struct{}) (*api.Spec, error) {
 	a, done := s.agent()
 	defer done()
-	return &a.spec, nil
+	return &a.Spec, nil
 }

@@ -23,13 +23,15 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // pages is an agent of arms in a context, and items is an agent of actions with features.
 var (
-	pages = Spec{Arms: []string{"old", "new"}, Context: Features{Names: []string{"age", "visits"}}, Floor: 0.1,
+	pages = api.Spec{Arms: []string{"old", "new"}, Context: api.Features{Names: []string{"age", "visits"}}, Floor: 0.1,
 		Set: json.RawMessage(`{"waves": 20}`), Pending: 100, Backend: backend.Go}
-	items = Spec{Context: Features{Names: []string{"age"}}, Action: Features{Names: []string{"price"}, Buckets: 4},
+	items = api.Spec{Context: api.Features{Names: []string{"age"}}, Action: api.Features{Names: []string{"price"}, Buckets: 4},
 		Set: json.RawMessage(`{"waves": 20}`), Backend: backend.Go}
 )
 
@@ -196,12 +198,12 @@ func TestServerOfActions(t *testing.T) {
 		t.Errorf("%v, want %v", d, want)
 	}
 	c.reward(d["id"], -2.5)
-	bare := serving(t, Options{Spec: Spec{Arms: []string{"old", "new"}, Learner: "linear", Backend: backend.Go}})
+	bare := serving(t, Options{Spec: api.Spec{Arms: []string{"old", "new"}, Learner: "linear", Backend: backend.Go}})
 	d = bare.decide(`{}`)
 	if d["name"] == "" { // nothing is known, and so nothing missing
 		t.Error(d)
 	}
-	analytic := serving(t, Options{Spec: Spec{Arms: []string{"old", "new"}, Learner: "linear",
+	analytic := serving(t, Options{Spec: api.Spec{Arms: []string{"old", "new"}, Learner: "linear",
 		Set: json.RawMessage(`{"integrate": "analytic"}`), Backend: backend.Go}})
 	d = analytic.decide(`{}`)
 	for text, x := range map[string]struct {
@@ -229,7 +231,7 @@ func TestServerOfActions(t *testing.T) {
 
 // Arms without a context need only their names. Rewards may have any scale, and a decision may offer some of the arms.
 func TestServerOfArmsAlone(t *testing.T) {
-	spec := Spec{Arms: []string{"a", "b", "c"}, Backend: backend.Go}
+	spec := api.Spec{Arms: []string{"a", "b", "c"}, Backend: backend.Go}
 	c := serving(t, Options{Spec: spec})
 	for range 30 {
 		d := c.decide(`{}`)
@@ -238,11 +240,11 @@ func TestServerOfArmsAlone(t *testing.T) {
 	if d := c.decide(`{"arms": ["c", "b"]}`); d["name"] != "b" || d["action"] != 1.0 {
 		t.Errorf("decision after 30 rewards: got %v, want b", d)
 	}
-	for want, wrong := range map[string]Spec{
-		"bayesian-linear needs a context": {Arms: spec.Arms, Learner: bayesian},
+	for want, wrong := range map[string]api.Spec{
+		"bayesian-linear needs a context": {Arms: spec.Arms, Learner: agentfile.BayesianLinear},
 		"other settings need learner":     {Arms: spec.Arms, Set: json.RawMessage(`{"waves": 20}`)},
 	} {
-		if _, err := wrong.Config(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := agentfile.Config(wrong); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
@@ -396,20 +398,20 @@ func TestServerRestarts(t *testing.T) {
 	s := must.M1(New(o))
 	var waiting string
 	for i := range 5 {
-		d := must.M1(s.decide(t.Context(), &Request{Context: map[string]any{"age": 20.0 + float64(i)}}))
+		d := must.M1(s.decide(t.Context(), &api.DecisionRequest{Context: map[string]any{"age": 20.0 + float64(i)}}))
 		waiting = d.ID
 		if i < 4 {
 			y := float32(i)
-			must.M1(s.reward(t.Context(), &Rewards{ID: d.ID, Reward: &y}))
+			must.M1(s.reward(t.Context(), &api.RewardRequest{ID: d.ID, Reward: &y}))
 		}
 	}
 	must.M(s.Close())
 	y := float32(1)
-	if _, err := s.reward(t.Context(), &Rewards{ID: waiting, Reward: &y}); statusOf(err) != http.StatusServiceUnavailable {
+	if _, err := s.reward(t.Context(), &api.RewardRequest{ID: waiting, Reward: &y}); statusOf(err) != http.StatusServiceUnavailable {
 		t.Errorf("reward after Close: got error %v, want status 503", err)
 	}
 	again := must.M1(New(o))
-	must.M1(again.reward(t.Context(), &Rewards{ID: waiting, Reward: &y}))
+	must.M1(again.reward(t.Context(), &api.RewardRequest{ID: waiting, Reward: &y}))
 	if n := again.now.Size(); n != 5 {
 		t.Errorf("got %d data, want 5", n)
 	}

@@ -6,22 +6,10 @@ import (
 	"fmt"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
-// Shown is the body of /v1/shown: deferred decisions that have been shown. It has one decision, by ID, or a list.
-type Shown struct {
-	ID  string   `json:"id,omitempty"`
-	IDs []string `json:"ids,omitempty"`
-}
-
-// Waits is the answer of /v1/shown: the number of decisions that are marked as shown, now or before, and the error of
-// each other decision.
-type Waits struct {
-	Shown  int      `json:"shown"`
-	Errors []Refuse `json:"errors,omitempty"`
-}
-
-func (s *Server) shown(ctx context.Context, r *Shown) (*Waits, error) {
+func (s *Server) shown(ctx context.Context, r *api.ShownRequest) (*api.ShownReply, error) {
 	if s.source != nil {
 		return nil, fmt.Errorf("%w: send shown decisions to the server that learns, %s", errReads, s.source.url)
 	}
@@ -38,7 +26,7 @@ func (s *Server) shown(ctx context.Context, r *Shown) (*Waits, error) {
 	}
 	a, done := s.agent()
 	defer done()
-	out := &Waits{}
+	out := &api.ShownReply{}
 	for _, id := range ids {
 		err := withHint(a.Shown(ctx, id))
 		switch {
@@ -47,7 +35,7 @@ func (s *Server) shown(ctx context.Context, r *Shown) (*Waits, error) {
 		case one, ctx.Err() != nil, errors.Is(err, agent.ErrLog):
 			return nil, err
 		default:
-			out.Errors = append(out.Errors, Refuse{id, err.Error()})
+			out.Errors = append(out.Errors, api.DecisionError{ID: id, Error: err.Error()})
 		}
 	}
 	return out, nil

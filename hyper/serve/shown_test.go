@@ -11,12 +11,12 @@ import (
 
 	"github.com/janpfeifer/must"
 
-	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // waiting is a Waiting with a short wait.
-func waiting(y float32, combine string) Waiting {
-	return Waiting{Wait: Duration(20 * time.Millisecond), Default: &y, Combine: combine}
+func waiting(y float32, combine string) api.RewardRule {
+	return api.RewardRule{Wait: api.Duration(20 * time.Millisecond), Default: &y, Combine: combine}
 }
 
 // settles waits until the agent has learned a reward for a decision, and compares it with want.
@@ -130,7 +130,7 @@ func TestServerReloadsRewards(t *testing.T) {
 	next.Reward = waiting(0.25, "")
 	must.M(c.server.Reload(t.Context(), next))
 	c.settles(id, 0.25)
-	next.Reward = Waiting{Wait: Duration(time.Hour), Default: next.Reward.Default}
+	next.Reward = api.RewardRule{Wait: api.Duration(time.Hour), Default: next.Reward.Default}
 	must.M(c.server.Reload(t.Context(), next))
 	open := c.decide(`{"context": {"age": 30}}`)["id"]
 	next.Seed = 7
@@ -142,7 +142,7 @@ func TestServerReloadsRewards(t *testing.T) {
 	if n := c.server.now.Size(); n != 2 {
 		t.Errorf("got %d data, want 2", n)
 	}
-	for want, w := range map[string]Waiting{
+	for want, w := range map[string]api.RewardRule{
 		`reward.combine must be first, sum, max or last, got "mean"`: {Wait: 1, Combine: "mean"},
 		"reward.wait must be given with default":                     {Combine: "sum"},
 	} {
@@ -150,37 +150,6 @@ func TestServerReloadsRewards(t *testing.T) {
 		if err := c.server.Reload(t.Context(), next); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
-	}
-}
-
-// Evaluation uses the final reward of a settled decision, and leaves out decisions that were never shown, even if a
-// missing reward is 0.
-func TestOutcomes(t *testing.T) {
-	records := func(yield func(journal.Record, error) bool) {
-		for i, r := range []journal.Record{
-			{Feedback: &journal.Feedback{ID: "dropped", Reward: 9}},
-			{Decision: &journal.Decision{ID: "silent"}},
-			{Decision: &journal.Decision{ID: "late"}},
-			{Decision: &journal.Decision{ID: "never", Deferred: true}},
-			{Decision: &journal.Decision{ID: "shown", Deferred: true}},
-			{Decision: &journal.Decision{ID: "kept"}},
-			{Decision: &journal.Decision{ID: "first"}},
-			{Settled: &journal.Settled{ID: "silent", Default: true}},
-			{Settled: &journal.Settled{ID: "late", Default: true}},
-			{Settled: &journal.Settled{ID: "late", Reward: 3}},
-			{Shown: &journal.Shown{ID: "shown"}},
-			{Feedback: &journal.Feedback{ID: "kept", Reward: 1, Kept: true}},
-			{Feedback: &journal.Feedback{ID: "first", Reward: 2}},
-		} {
-			if r.Number = uint64(i); !yield(r, nil) {
-				return
-			}
-		}
-	}
-	rewards, hidden, decided, err := outcomes(records)
-	if must.M(err); !reflect.DeepEqual(rewards, map[string]float64{"silent": 0, "late": 3, "first": 2}) || len(decided) != 6 ||
-		!hidden["never"] || hidden["shown"] {
-		t.Errorf("got rewards %v, hidden decisions %v, decisions %v", rewards, hidden, decided)
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/serve"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
@@ -25,7 +27,7 @@ import (
 func TestServeAttacked(t *testing.T) {
 	browser := find(t)
 	program := testprogram.Build(t)
-	spec := must.M1(serve.ReadSpec("../../hyper/serve/testdata/pages.json"))
+	spec := must.M1(agentfile.Read("../../hyper/serve/testdata/pages.json"))
 	spec.Pending = 2
 	s := must.M1(serve.New(serve.Options{Spec: spec, Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}))
 	front := http.NewServeMux()
@@ -38,7 +40,7 @@ func TestServeAttacked(t *testing.T) {
 	front.Handle("/", s.Handler())
 	evil := httptest.NewServer(trap)
 	defer evil.Close()
-	waiting := ask[serve.Answer](t, server+"/v1/decide", "", serve.Request{Context: map[string]any{"age": 20}})
+	waiting := ask[api.Decision](t, server+"/v1/decide", "", api.DecisionRequest{Context: map[string]any{"age": 20}})
 
 	cmd := exec.CommandContext(t.Context(), program, "python", "--browser", "--", "attack.py", browser, server,
 		must.M1(url.Parse(evil.URL)).Port())
@@ -62,7 +64,7 @@ func TestServeAttacked(t *testing.T) {
 		}
 	}
 	y := float32(1)
-	if taken := ask[serve.Taken](t, server+"/v1/reward", "", serve.Rewards{ID: waiting.ID, Reward: &y}); taken.Taken != 1 {
+	if taken := ask[api.RewardReply](t, server+"/v1/reward", "", api.RewardRequest{ID: waiting.ID, Reward: &y}); taken.Taken != 1 {
 		t.Errorf("reward for the first decision: got %+v, want it taken", taken)
 	}
 	w := must.M1(http.Get(server + "/metrics"))

@@ -12,6 +12,8 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/serve"
+	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
+	"github.com/hypermodels/hypermodels/hyper/serve/api"
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
@@ -20,14 +22,14 @@ func TestServePage(t *testing.T) {
 	browser := find(t)
 	program := testprogram.Build(t)
 	const token = "secret"
-	spec := must.M1(serve.ReadSpec("../../hyper/serve/testdata/pages.json"))
+	spec := must.M1(agentfile.Read("../../hyper/serve/testdata/pages.json"))
 	s := must.M1(serve.New(serve.Options{Spec: spec, Dir: t.TempDir(), Token: token, Log: slog.New(slog.DiscardHandler)}))
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 	for i := range 40 {
-		d := ask[serve.Answer](t, server.URL+"/v1/decide", token, serve.Request{Context: map[string]any{"age": 20 + i}})
+		d := ask[api.Decision](t, server.URL+"/v1/decide", token, api.DecisionRequest{Context: map[string]any{"age": 20 + i}})
 		y := float32(i % 2)
-		ask[serve.Taken](t, server.URL+"/v1/reward", token, serve.Rewards{ID: d.ID, Reward: &y})
+		ask[api.RewardReply](t, server.URL+"/v1/reward", token, api.RewardRequest{ID: d.ID, Reward: &y})
 	}
 	cmd := exec.CommandContext(t.Context(), program, "python", "--browser", "--", "page.py", browser, server.URL, token)
 	out, err := cmd.CombinedOutput()

@@ -1,6 +1,7 @@
-// Package conformance tests the kernel from Jupyter's side, by Python programs. suite.py has the suite of
-// jupyter_kernel_test and more tests, clients.py sends the messages of VS Code's Jupyter extension and of jupyter
-// console, and leftovers.py checks that no process or file of a kernel remains, however it ends.
+// Package conformance tests the kernel from Jupyter's side, by Python programs. suite.py runs the suite of
+// jupyter_kernel_test. cells.py and protocol.py test what the kernel promises beyond it. clients.py sends the messages
+// of VS Code's Jupyter extension and of jupyter console. leftovers.py checks that no process or file of a kernel
+// remains, however it ends.
 package conformance
 
 import (
@@ -26,18 +27,31 @@ func python(t *testing.T, args ...string) string {
 	return string(out)
 }
 
+// The programs run side by side, because each waits for the Go command more than it computes.
+
+func TestCells(t *testing.T) {
+	t.Parallel()
+	t.Log(python(t, "cells.py"))
+}
+
+func TestProtocol(t *testing.T) {
+	t.Parallel()
+	t.Log(python(t, "protocol.py"))
+}
+
+func TestClients(t *testing.T) {
+	t.Parallel()
+	t.Log(python(t, "clients.py"))
+}
+
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	t.Log(python(t, "suite.py"))
 }
 
-func TestClients(t *testing.T) {
-	t.Parallel() // both wait for kernels more than they compute
-	t.Log(python(t, "clients.py"))
-}
-
 // TestNothingIsLeft ends six kernels, each in a different way. $HYPERMODELS_KILLS sets the number (50 for a full test).
 func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("processes are looked for in /proc")
 	}

@@ -12,8 +12,11 @@ import (
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
+	"github.com/hypermodels/hypermodels/kernels/internal/posix"
 	"github.com/hypermodels/hypermodels/kernels/internal/tail"
 	"github.com/hypermodels/hypermodels/kernels/internal/zmtp"
+	"github.com/hypermodels/hypermodels/kernels/layer/gopls"
+	"github.com/hypermodels/hypermodels/kernels/layer/wrapper"
 )
 
 // engine is a running GoNB. Its sockets are files in a folder of its own, not network ports.
@@ -28,7 +31,7 @@ type engine struct {
 	fate                         error         // the error of the process, set when it has ended
 	ready                        chan struct{} // closed when outputs arrive
 	readyOnce                    sync.Once
-	gopls                        *gopls
+	gopls                        *gopls.Assistant
 
 	mu    sync.Mutex
 	asked time.Time // time of its latest question to the user
@@ -69,9 +72,9 @@ func startEngine(ctx context.Context, c Config, number int) (*engine, error) {
 func (e *engine) launch(c Config, file string) error {
 	e.cmd = exec.Command(c.Engine[0], append(c.Engine[1:len(c.Engine):len(c.Engine)], "-kernel="+file)...)
 	e.cmd.Dir, e.cmd.Stdout, e.cmd.Stderr = c.Start, e.output, e.output
-	e.cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], "TMPDIR="+e.dir, stopVar+"="+stopFile(c.Dir),
+	e.cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], "TMPDIR="+e.dir, wrapper.StopVar+"="+wrapper.StopFile(c.Dir),
 		frontend.Var+"="+programSocket(c.Dir))
-	e.cmd.SysProcAttr = ownGroup()
+	e.cmd.SysProcAttr = posix.OwnGroup()
 	e.cmd.WaitDelay = time.Second // Processes that GoNB leaves may hold its output open.
 	if err := e.cmd.Start(); err != nil {
 		return fmt.Errorf("cannot start GoNB: %w", err)
@@ -151,6 +154,15 @@ func (e *engine) answer(m message) {
 	}
 }
 
+// programDir returns the folder of GoNB's program, or "" if there is none yet.
+func (e *engine) programDir() string {
+	found, _ := filepath.Glob(filepath.Join(e.dir, "gonb_*", "go.mod"))
+	if len(found) == 0 {
+		return ""
+	}
+	return filepath.Dir(found[0])
+}
+
 // heard notes that outputs arrive.
 func (e *engine) heard() { e.readyOnce.Do(func() { close(e.ready) }) }
 
@@ -180,10 +192,13 @@ func (e *engine) death(err error) error {
 
 // kill ends the process and its children, and removes its files.
 func (e *engine) kill() {
-	killGroup(e.cmd.Process.Pid)
+	posix.KillGroup(e.cmd.Process.Pid)
 	<-e.gone
 	if e.gopls != nil {
-		e.gopls.stop()
+		e.gopls.Stop()
 	}
 	os.RemoveAll(e.dir)
 }
+
+// goplsOf returns the path of gopls, which is in the folder of GoNB.
+func goplsOf(c Config) string { return filepath.Join(filepath.Dir(c.Engine[0]), "gopls") }

@@ -1,11 +1,13 @@
 package layer
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/hypermodels/hypermodels/kernels/layer/wrapper"
 )
 
 // exchange is a request that the engine carries out.
@@ -19,7 +21,7 @@ type exchange struct {
 	mute   bool // the client answers no questions
 
 	mu          sync.Mutex
-	stderr      unfolder
+	stderr      wrapper.MarkReader
 	interrupted bool
 	asked       bool   // the engine is asking the user
 	failure     *fault // the engine's error, as the engine published it
@@ -40,50 +42,6 @@ func (x *exchange) ask(now bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.asked = now
-}
-
-// ensureEngine returns the running engine, or starts one. If the new engine does not answer, it tries once more.
-func (k *kernel) ensureEngine(ctx context.Context) (*engine, error) {
-	k.starting.Lock() // Cells and questions both ask for an engine.
-	defer k.starting.Unlock()
-	if e := k.running(); e != nil {
-		select {
-		case <-e.gone:
-			e.kill() // Removes its remaining files.
-		default:
-			return e, nil
-		}
-	}
-	e, err := k.startEngine(ctx)
-	if errors.Is(err, errMute) {
-		e, err = k.startEngine(ctx)
-	}
-	return e, err
-}
-
-func (k *kernel) startEngine(ctx context.Context) (*engine, error) {
-	k.mu.Lock()
-	k.engine = nil
-	k.engines++
-	number := k.engines
-	k.mu.Unlock()
-	k.comms.clear()
-	e, err := startEngine(ctx, k.config, number)
-	if err != nil {
-		return nil, err
-	}
-	e.gopls = newGopls(k.config, e)
-	k.mu.Lock()
-	k.engine = e
-	k.mu.Unlock()
-	go e.listen(e.shell, k.fromShell)
-	go e.listen(e.iopub, func(m message) { k.fromIOPub(e, m) })
-	go e.listen(e.control, func(message) {}) // Replies to interrupts.
-	go e.listen(e.stdin, func(m message) { k.question(e, m) })
-	if err := e.awaitReady(); err != nil {
-		return nil, err
-	}
-	return e, nil
 }
 
 // question passes on a question of the engine to the user. If the client answers no questions, the answer is empty.
@@ -196,9 +154,44 @@ func (x *exchange) stream(k *kernel, m message) {
 		return
 	}
 	x.mu.Lock()
-	text := x.stderr.add(s.Text)
+	text := x.stderr.Add(s.Text)
 	x.mu.Unlock()
 	if text != "" && !x.silent {
 		k.tell(m.with(map[string]string{"name": s.Name, "text": text}))
 	}
 }
+
+// converse sends a request to the engine, in the given form, and waits for the reply and for the last output.
+func (k *kernel) converse(e *engine, x *exchange, form message) (message, error) {
+	k.mu.Lock()
+	k.current = x
+	k.mu.Unlock()
+	defer func() {
+		k.mu.Lock()
+		k.current = nil
+		k.mu.Unlock()
+	}()
+	if err := e.shell.send(form); err != nil {
+		return message{}, e.death(err)
+	}
+	var reply message
+	var late <-chan time.Time
+	for got, idle := false, x.idle; !got || idle != nil; {
+		select {
+		case reply = <-x.reply:
+			got = true
+		case <-idle:
+			idle, late = nil, time.After(replyDelay)
+		case <-late:
+			return message{}, errNoReply
+		case <-e.ctx.Done():
+			return message{}, e.death(nil)
+		}
+	}
+	return reply, nil
+}
+
+// replyDelay is the maximum time for a reply after the engine is idle again. GoNB normally sends the reply earlier.
+const replyDelay = 2 * time.Second
+
+var errNoReply = errors.New("GoNB gave no answer")

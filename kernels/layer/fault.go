@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/hypermodels/hypermodels/kernels/layer/cells"
+	"github.com/hypermodels/hypermodels/kernels/layer/wrapper"
 )
 
 // fault is the reason of a cell's failure, as Jupyter shows it.
@@ -28,16 +31,11 @@ func newFault(name, value string, trace ...string) *fault {
 // sources returns a line of an executed cell, by the number of the cell.
 type sources func(cell, line int) (string, bool)
 
-// place is a line of a cell.
-type place struct{ cell, line int }
-
-func (p place) String() string { return fmt.Sprintf("cell [%d], line %d", p.cell, p.line) }
-
-// show returns a place in a traceback, with its source line below. VS Code turns the first line into a link if the line
-// has exactly IPython's form.
-func (p place) show(source sources) string {
-	out := fmt.Sprintf("Cell In[%d], line %d", p.cell, p.line)
-	if text, ok := source(p.cell, p.line); ok {
+// showPlace returns a place in a traceback, with its source line below. VS Code turns the first line into a link if the
+// line has exactly IPython's form.
+func showPlace(p cells.Place, source sources) string {
+	out := fmt.Sprintf("Cell In[%d], line %d", p.Cell, p.Line)
+	if text, ok := source(p.Cell, p.Line); ok {
 		out += "\n    " + strings.TrimSpace(text)
 	}
 	return out
@@ -49,7 +47,7 @@ var translated = regexp.MustCompile(`cell \[(\d+)\], line (\d+)`)
 // panicFault makes a fault from the translated text of a panic.
 func panicFault(text string, source sources) *fault {
 	text = strings.TrimSpace(text)
-	if strings.HasPrefix(text, deepStack) {
+	if strings.HasPrefix(text, wrapper.StackOverflow) {
 		return overflowFault(text, source)
 	}
 	head, stack, _ := strings.Cut(text, "\n\ngoroutine ")
@@ -60,7 +58,7 @@ func panicFault(text string, source sources) *fault {
 	var trace []string
 	if stack != "" {
 		if m := translated.FindStringSubmatch(stack); m != nil {
-			trace = append(trace, newPlace(m[1], m[2]).show(source))
+			trace = append(trace, showPlace(newPlace(m[1], m[2]), source))
 		}
 		trace = append(trace, "", "goroutine "+ownFrames(stack))
 	}
@@ -85,33 +83,33 @@ func ownFrames(stack string) string {
 // overflowFault makes the fault of a function that calls itself without end. Only the first place of its stack is
 // shown.
 func overflowFault(text string, source sources) *fault {
-	limit, _, _ := strings.Cut(strings.TrimPrefix(text, deepStack), "-byte")
+	limit, _, _ := strings.Cut(strings.TrimPrefix(text, wrapper.StackOverflow), "-byte")
 	bytes, _ := strconv.Atoi(limit)
 	var trace []string
 	if m := translated.FindStringSubmatch(text); m != nil {
-		trace = append(trace, newPlace(m[1], m[2]).show(source))
+		trace = append(trace, showPlace(newPlace(m[1], m[2]), source))
 	}
 	return newFault("fatal error", fmt.Sprintf("stack overflow: recursive calls have filled a stack of %d MiB",
 		bytes>>20), trace...)
 }
 
 // newPlace makes a place from digits.
-func newPlace(cell, line string) (p place) {
-	p.cell, _ = strconv.Atoi(cell)
-	p.line, _ = strconv.Atoi(line)
+func newPlace(cell, line string) (p cells.Place) {
+	p.Cell, _ = strconv.Atoi(cell)
+	p.Line, _ = strconv.Atoi(line)
 	return p
 }
 
 // compileFault makes a fault from the errors of a cell.
-func compileFault(wrong []complaint, source sources) *fault {
+func compileFault(wrong []cells.Complaint, source sources) *fault {
 	shown := make([]string, len(wrong))
 	first := ""
 	for i, c := range wrong {
 		title, more, _ := strings.Cut(c.Text, "\n")
 		at := ""
 		if c.Line > 0 {
-			p := place{c.Cell, c.Line}
-			title, at = fmt.Sprintf("%v: %s", p, title), p.show(source)
+			p := cells.Place{Cell: c.Cell, Line: c.Line}
+			title, at = fmt.Sprintf("%v: %s", p, title), showPlace(p, source)
 		}
 		if i == 0 {
 			first = title
@@ -135,16 +133,40 @@ func engineFault(f fault) *fault {
 }
 
 // statusFault makes a fault from the report of a wrapper, for all failures except panics.
-func statusFault(r report, interrupted bool) *fault {
-	value := r.status
-	if r.command != "" {
-		value += ": " + r.command
+func statusFault(r wrapper.Report, interrupted bool) *fault {
+	value := r.Status
+	if r.Command != "" {
+		value += ": " + r.Command
 	}
 	switch {
-	case interrupted || strings.HasPrefix(r.status, "signal: interrupt"):
+	case interrupted || strings.HasPrefix(r.Status, "signal: interrupt"):
 		return newFault("Interrupt", "the cell was interrupted")
-	case r.kind == CellVerb:
+	case r.Kind == wrapper.CellVerb:
 		return newFault("ExitError", value)
 	}
 	return newFault("CommandError", value)
+}
+
+// verdict returns the reason of the cell's failure, or nil.
+func (x *exchange) verdict(source sources) *fault {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch failed := x.stderr.Failed; {
+	case failed != nil && x.stderr.Panics.Len() > 0:
+		return panicFault(x.stderr.Panics.String(), source)
+	case failed != nil:
+		return statusFault(*failed, x.interrupted)
+	case x.failure != nil:
+		return engineFault(*x.failure)
+	}
+	return nil
+}
+
+func engineDied(err error) *fault {
+	return newFault("KernelError", fmt.Sprintf("GoNB has ended and will be started again; %s: %v", lost, err))
+}
+
+// failed returns the content of a reply about a failure.
+func failed(f *fault) map[string]any {
+	return map[string]any{"status": "error", "ename": f.Name, "evalue": f.Value, "traceback": f.Trace}
 }

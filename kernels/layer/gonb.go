@@ -1,15 +1,12 @@
 package layer
 
-import (
-	"regexp"
-	"strings"
-	"time"
-)
+import "time"
 
-// This file has all that the layer knows about GoNB: the form of its output, its arguments, and the programs that it
-// runs. TestGoNB compares this file to the pinned version of GoNB, and names what another version has changed.
+// The kernel knows GoNB in few places: its arguments and its timing in this file, the programs that it runs in
+// build/scripts.go, its special lines in cells/magic.go, and the text that it takes for positions in wrapper/filter.go.
+// TestGoNB compares them to the pinned version of GoNB, and names what another version has changed.
 
-// GoNBVersion is the version of GoNB that this file was written for.
+// GoNBVersion is the version of GoNB that these files were written for.
 const GoNBVersion = "0.11.4"
 
 // GoNBArguments returns the command line of GoNB, without its program name and -kernel. With it, GoNB compiles cells in
@@ -29,51 +26,3 @@ const settle = 250 * time.Millisecond
 
 // gonbTarget is the target of the comm that a page opens to GoNB.
 const gonbTarget = "gonb_comm"
-
-// position matches all text that GoNB may take for a position in the program of a cell.
-var position = regexp.MustCompile(`((?:[^\s:]*/)?)([^\s:/]*?)(main(?:_test)?)(\.go:\d+)`)
-
-// scriptMagics lists the cell magics whose cells are scripts.
-var scriptMagics = []string{"%%bash", "%%sh", "%%script"}
-
-// notGo lists all cell magics whose cells are not Go code.
-var notGo = append([]string{"%%writefile", "%%gx"}, scriptMagics...)
-
-// magics lists the names of special lines, including the ones that this program adds to GoNB's.
-var magics = []string{"%%", "%args", "%autoget", "%capture", "%cd", "%env", "%exec", "%goflags", "%goworkfix", "%help",
-	"%" + HyperVerb, "%" + KeptVerb, "%list", "%ls", "%main", "%noautoget", "%remove", "%reset", "%rm", "%test", "%track",
-	"%untrack", "%version", "%wasm", "%widgets", "%widgets_hb", "%with_inputs", "%with_password"}
-
-// bare removes GoNB's comment prefix from a line.
-func bare(line string) string { return strings.TrimPrefix(line, "//gonb:") }
-
-// shim is a script named go that precedes Go in GoNB's PATH. GoNB runs `go get` or `go get -t` before each cell, which
-// would use the network for packages that the workspace already has; the script answers these at once. For `go build
-// -o` and `go test -c -o` of a cell's program it calls [RunBuild]. @PROGRAM@ is the program with the verbs, @DIR@ the
-// folder of the kernel, and $HYPERMODELS_GO the real Go.
-const shim = `#!/bin/sh
-case "$#:$*" in
-"1:get" | "2:get -t") exit 0 ;;
-esac
-case "${1-} ${2-}" in
-"build -o") out=${3-} ;;
-"test -c") out=${4-} ;;
-*) out= ;;
-esac
-if [ -z "$out" ] || [ -z "${GONB_TMP_DIR-}" ] || [ "$out" != "$GONB_TMP_DIR/${GONB_TMP_DIR##*/}" ]; then
-	exec "$HYPERMODELS_GO" "$@"
-fi
-exec @PROGRAM@ build @DIR@ "$@"
-`
-
-// importsShim is a script named goimports, which GoNB runs as `goimports -w main.go`: see [RunImports].
-const importsShim = `#!/bin/sh
-exec @PROGRAM@ imports @DIR@ "$@"
-`
-
-// goplsShim is a script named gopls, which GoNB runs as `gopls -listen ADDRESS`. It ends at once, because the kernel
-// has its own gopls, see [gopls].
-const goplsShim = `#!/bin/sh
-case "${1-}" in -listen) exit 0 ;; esac
-exec @GOPLS@ "$@"
-`

@@ -14,6 +14,9 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
+	"github.com/hypermodels/hypermodels/kernels/layer/build"
+	"github.com/hypermodels/hypermodels/kernels/layer/cells"
+	"github.com/hypermodels/hypermodels/kernels/layer/wrapper"
 )
 
 // said holds the messages that GoNB sends for a cell.
@@ -24,12 +27,13 @@ type said struct {
 
 // leaveProgram writes the program of a cell, as a kernel does.
 func (c Config) leaveProgram(code string) error {
-	parsed, _ := parseCell(code)
-	p, _ := new(memory).with(parsed, 1, "")
-	return writeJSON(filepath.Join(c.Dir, programFile), p)
+	parsed, _ := cells.Parse(code)
+	p, _ := new(cells.Memory).Program(parsed, 1, "")
+	return build.Submit(c.Dir, &p)
 }
 
-// TestGoNB compares gonb.go to the version of GoNB that kernels/tools.mod pins. Each failure names the part to change.
+// TestGoNB compares what the kernel knows about GoNB to the version of GoNB that kernels/tools.mod pins. Each failure
+// names the part to change.
 func TestGoNB(t *testing.T) {
 	program := testprogram.Build(t)
 	if pins := string(must.M1(os.ReadFile("../tools.mod"))); !strings.Contains(pins, "janpfeifer/gonb v"+GoNBVersion+" ") {
@@ -37,10 +41,10 @@ func TestGoNB(t *testing.T) {
 	}
 	dir := must.M1(os.MkdirTemp("", "layer-")) // Its path is short enough for sockets.
 	defer os.RemoveAll(dir)
-	build := exec.CommandContext(t.Context(), "go", "build", "-modfile=kernels/tools.mod", "-o", dir+"/tools/",
+	install := exec.CommandContext(t.Context(), "go", "build", "-modfile=kernels/tools.mod", "-o", dir+"/tools/",
 		"github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports")
-	build.Dir, build.Env = "../..", append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
+	install.Dir, install.Env = "../..", append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("cannot build: %v\n%s", err, out)
 	}
 	// A script named go that records its arguments.
@@ -49,10 +53,10 @@ func TestGoNB(t *testing.T) {
 		must.M1(exec.LookPath("go"))), 0o700))
 	c := Config{Connection: "kernel.json", Dir: dir, Program: program, Start: dir,
 		Engine: append([]string{dir + "/tools/gonb"}, GoNBArguments(must.M1(filepath.Abs("../..")), dir)...),
-		Env: append(os.Environ(), "PATH="+ShimDir(dir)+":"+dir+"/tools:"+os.Getenv("PATH"), "HYPERMODELS_GO="+recorder,
+		Env: append(os.Environ(), "PATH="+build.ScriptDir(dir)+":"+dir+"/tools:"+os.Getenv("PATH"), "HYPERMODELS_GO="+recorder,
 			"GOWORK=",
 			"GOFLAGS=-buildvcs=false")}
-	must.M(writeShim(c))
+	must.M(build.WriteScripts(c.Dir, c.Program, goplsOf(c)))
 	e, err := startEngine(t.Context(), c, 1)
 	if err != nil {
 		t.Fatalf("GoNB does not start with GoNBArguments: %v", err)
@@ -108,8 +112,8 @@ func TestGoNB(t *testing.T) {
 
 	testMagics(t)
 	first := run("%%\nprintln(1)\n_, file, line, _ := runtime.Caller(0)\nfmt.Fprintf(os.Stderr, \"%s:%d: here\\n\", file, line)")
-	var unmarked unfolder
-	if text := unmarked.add(first.stderr); len(first.faults) > 0 || !strings.Contains(text, "main.go:") {
+	var unmarked wrapper.MarkReader
+	if text := unmarked.Add(first.stderr); len(first.faults) > 0 || !strings.Contains(text, "main.go:") {
 		t.Errorf("got standard error %q and failures %+v, want a position and none", first.stderr, first.faults)
 	}
 	if marked := run("%%\nprintln(\"\x1e.\")"); !strings.Contains(marked.stderr, "\x1e.\n") {
@@ -119,30 +123,30 @@ func TestGoNB(t *testing.T) {
 	if own := run("%%\n_ = 0"); !strings.Contains(own.stderr, "7\n") {
 		t.Errorf("GoNB does not run the program that the kernel has left: %+v", own)
 	}
-	must.M(lower(filepath.Join(dir, programFile)))
+	must.M(build.Submit(dir, nil))
 	test := run("func TestOne(t *testing.T) {}\n%test")
-	if len(test.faults) > 0 || unmarked.failed != nil {
+	if len(test.faults) > 0 || unmarked.Failed != nil {
 		t.Errorf("a passing %%test fails: %+v", test)
 	}
 
 	lines := strings.Split(strings.TrimSpace(string(must.M1(os.ReadFile(record)))), "\n")
 	has := func(what, pattern string) {
 		if r := regexp.MustCompile(pattern); !slices.ContainsFunc(lines, r.MatchString) {
-			t.Errorf("GoNB does not run %s as shim in gonb.go expects it: %q", what, lines)
+			t.Errorf("GoNB does not run %s as build/scripts.go expects it: %q", what, lines)
 		}
 	}
 	has("go build", `^build (?:-toolexec=.* )?-o \S*/(gonb_\w+)/(gonb_\w+)$`)
 	has("go test", `^test -c -o \S*/(gonb_\w+)/(gonb_\w+)$`)
 	for _, line := range lines {
 		if strings.HasPrefix(line, "get") {
-			t.Errorf("GoNB runs go %s, which shim in gonb.go does not answer", line)
+			t.Errorf("GoNB runs go %s, which build/scripts.go does not answer", line)
 		}
 	}
 	if left := must.M1(filepath.Glob(e.dir + "/gonb_*/gopls_socket")); len(left) > 0 {
-		t.Error("GoNB started its own gopls, although goplsShim in gonb.go should prevent it")
+		t.Error("GoNB started its own gopls, although build/scripts.go should prevent it")
 	}
 	if left := must.M1(filepath.Glob(e.dir + "/gonb_*/gonb_*.cell")); len(left) == 0 {
-		t.Error("GoNB writes a cell's program to another place than shim in gonb.go expects, so no cell runs behind " +
+		t.Error("GoNB writes a cell's program to another place than build/scripts.go expects, so no cell runs behind " +
 			"a wrapper")
 	}
 }
@@ -161,10 +165,10 @@ func testMagics(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	own := slices.DeleteFunc(slices.Sorted(slices.Values(magics)), func(name string) bool {
-		return name == "%"+HyperVerb || name == "%"+KeptVerb
+	own := slices.DeleteFunc(slices.Sorted(slices.Values(cells.LineMagics)), func(name string) bool {
+		return name == "%"+cells.HyperVerb || name == "%"+cells.KeptVerb
 	})
 	if !slices.Equal(own, names) {
-		t.Errorf("GoNB's magics are others than those in gonb.go: %q, want %q", own, names)
+		t.Errorf("GoNB's magics are others than those in cells/magic.go: %q, want %q", own, names)
 	}
 }

@@ -3,9 +3,9 @@ package layer
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"runtime"
 	"sync"
+
+	"github.com/hypermodels/hypermodels/kernels/layer/cells"
 )
 
 // kernel handles a client's requests. It handles the requests of the shell channel one after the other, except that it
@@ -22,8 +22,8 @@ type kernel struct {
 	programs  programs
 	starting  sync.Mutex // held while an engine starts
 	states    states
-	memory    memory // declarations of cells
-	broken    *fault // the reason why no cell can be executed, or nil
+	memory    cells.Memory // declarations of cells
+	broken    *fault       // the reason why no cell can be executed, or nil
 
 	transcripts transcripts // of executions
 
@@ -216,77 +216,6 @@ func (k *kernel) handle(ctx context.Context, r request) {
 	}
 }
 
-// control handles a message of the control channel, at once.
-func (k *kernel) control(ctx context.Context, m message) {
-	k.during(m, false, func() {
-		if m.head.Type == "interrupt_request" {
-			k.interrupt(m)
-			k.reply(k.front.control, m, map[string]any{"status": "ok"})
-		} else {
-			k.local(k.front.control, m)
-		}
-	})
-	if m.head.Type == "shutdown_request" {
-		k.quit()
-	}
-}
-
-// local answers requests that need no engine. As the protocol requires, it does not answer unknown requests.
-func (k *kernel) local(c *channel, m message) {
-	switch m.head.Type {
-	case "kernel_info_request":
-		k.reply(c, m, kernelInfo())
-	case "is_complete_request":
-		var r struct{ Code string }
-		m.read(&r)
-		k.reply(c, m, complete(r.Code))
-	case "history_request":
-		var r historyRequest
-		m.read(&r)
-		k.reply(c, m, map[string]any{"status": "ok", "history": k.history.find(r)})
-	case "comm_info_request":
-		var r struct {
-			Target string `json:"target_name"`
-		}
-		m.read(&r)
-		k.reply(c, m, map[string]any{"status": "ok", "comms": k.comms.open(r.Target)})
-	case "debug_request":
-		var r struct {
-			Seq     int    `json:"seq"`
-			Command string `json:"command"`
-		}
-		m.read(&r)
-		k.reply(c, m, map[string]any{"type": "response", "seq": 0, "request_seq": r.Seq, "command": r.Command,
-			"success": false,
-			"message": "this kernel has no debugger"})
-	case "shutdown_request":
-		k.shutdown(c, m)
-	}
-}
-
-func (k *kernel) shutdown(c *channel, m message) {
-	var r struct {
-		Restart bool `json:"restart"`
-	}
-	m.read(&r)
-	answer := map[string]any{"status": "ok", "restart": r.Restart}
-	k.reply(c, m, answer)
-	k.publish(m, "shutdown_reply", answer)
-}
-
-// interrupt interrupts the running cell.
-func (k *kernel) interrupt(m message) {
-	k.mu.Lock()
-	e, current := k.engine, k.current
-	k.mu.Unlock()
-	if e == nil || current == nil {
-		return
-	}
-	current.interrupt()
-	raise(stopFile(k.config.Dir)) // This stops a cell that is still being compiled.
-	e.control.send(m)
-}
-
 // reply answers a request on the channel from which it came. The type of the answer to x_request is x_reply.
 func (k *kernel) reply(c *channel, m message, content any) {
 	kind := m.head.Type[:len(m.head.Type)-len("request")] + "reply"
@@ -305,31 +234,3 @@ func (k *kernel) tell(m message) {
 }
 
 func state(name string) map[string]string { return map[string]string{"execution_state": name} }
-
-// kernelInfo returns the content of a kernel_info_reply.
-func kernelInfo() map[string]any {
-	return map[string]any{
-		"status":                 "ok",
-		"protocol_version":       protocolVersion,
-		"implementation":         "go-hypermodels",
-		"implementation_version": GoNBVersion,
-		"banner":                 fmt.Sprintf("Go (hypermodels): GoNB with %s", runtime.Version()),
-		"language_info":          LanguageInfo(),
-		"debugger":               false, "supported_features": []string{},
-		"help_links": []map[string]string{
-			{"text": "Go", "url": "https://go.dev/doc"},
-			{"text": "GoNB", "url": "https://github.com/janpfeifer/gonb"},
-		},
-	}
-}
-
-// languageVersion is the version of Go in cells, as in go.mod.
-const languageVersion = "1.26"
-
-// LanguageInfo returns the kernel's description of its language. JupyterLab writes it into each notebook that it opens,
-// so it must be equal on all machines. Otherwise notebooks would differ according to the Go version of the user who
-// saved them.
-func LanguageInfo() map[string]string {
-	return map[string]string{"name": "go", "version": languageVersion, "mimetype": "text/x-go",
-		"file_extension": ".go", "pygments_lexer": "go", "codemirror_mode": "go", "nbconvert_exporter": ""}
-}

@@ -60,29 +60,3 @@ func TestQuestionsBesideACell(t *testing.T) {
 		t.Errorf("%q, want %q", states, want)
 	}
 }
-
-func TestMagics(t *testing.T) {
-	for _, c := range []struct {
-		code string
-		at   int
-		want string
-	}{
-		{"%hy", 3, "%hyper"}, {"%", 1, "%% %%bash"}, {"%%b", 3, "%%bash"}, {"x\n%%", 4, "%%"}, {"//gonb:%ke", 10, "%kept"},
-		{"%%\n%ca\nf()", 6, "%capture"}, {"%%bash\n%ca", 10, ""}, {"%%bash", 6, "%%bash"},
-		{"%hyper run", 10, ""}, {"a %hy", 5, ""}, {"%nothing", 8, ""},
-	} {
-		var got []string
-		word, first, ok := magicAt(c.code, c.at)
-		if ok {
-			found := completeMagic(word, first, c.at)
-			got = found["matches"].([]string)
-			if text := c.code[found["cursor_start"].(int):c.at]; text != word {
-				t.Errorf("%q: the completion replaces %q", c.code, text)
-			}
-		}
-		want := strings.Fields(c.want)
-		if begins := slices.Equal(got[:min(len(got), len(want))], want); !begins || len(want) == 0 && len(got) > 0 {
-			t.Errorf("%q: %v, want %v", c.code, got, want)
-		}
-	}
-}

@@ -6,48 +6,41 @@
 // also answers the requests that GoNB 0.11.4 does not answer (is_complete, history, comm_info) and requests that must
 // not wait for GoNB (kernel_info, interrupt, shutdown). It signs all other requests anew and forwards them.
 //
-// The commands of cells run inside wrappers. GoNB's `go build` calls [RunBuild], which wraps the program in [RunCell].
-// `!command` lines and script cells are rewritten to call [RunShell] and [RunScript], and so are `%kept` and `%hyper`,
-// which are verbs of the same program. A wrapped command can connect to a socket of the layer, see [programs], to
-// display data and to open comms without GoNB. A wrapper reports failures and panics by marks on standard error (see
-// [marks]). The layer removes the marks from the stream and turns them into errors.
+// This package speaks Jupyter's protocol with the client and with GoNB. The packages below it know the cells:
+//
+//	cells    parses cells, remembers their declarations, and joins them to programs
+//	build    compiles a program; GoNB calls it in place of `go build`
+//	wrapper  runs a program, a `!command` or a script in place of GoNB, and reports how it ends
+//	gopls    completes and documents code
+//
+// A cell passes through them in this order: [kernel.execute] parses it with cells and submits its program to build.
+// GoNB calls build, and runs the result, which is a wrapper around the compiled program. `%kept` and `%hyper` are
+// commands, too, which are verbs of the same program. A program can connect to a socket of the layer, see [programs],
+// to display data and to open comms without GoNB.
 package layer
 
 import (
 	"context"
-	"errors"
-	"io"
 	"net"
-	"os"
+
+	"github.com/hypermodels/hypermodels/kernels/layer/build"
 )
 
 // Config holds the settings of a kernel.
 type Config struct {
 	Connection string   // the client's connection file
 	Dir        string   // a folder for temporary files, which the caller removes; its path must be short
-	Program    string   // path of the program with the verbs below, which call the functions Run...
+	Program    string   // path of the program with the verbs of packages build, wrapper and cells
 	Engine     []string // GoNB's command line, without -kernel
 	Env        []string // GoNB's environment
 	Start      string   // the folder in which GoNB starts
-	Log        io.Writer
 }
-
-// The verbs of Config.Program.
-const (
-	CellVerb   = "cell"
-	ShellVerb  = "shell"
-	ScriptVerb = "script"
-	BuildVerb  = "build"
-	ImportVerb = "imports"
-	KeptVerb   = "kept"
-	HyperVerb  = "hyper"
-)
 
 // Serve runs a kernel until the client shuts it down or ctx ends.
 func Serve(ctx context.Context, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := writeShim(c); err != nil {
+	if err := build.WriteScripts(c.Dir, c.Program, goplsOf(c)); err != nil {
 		return err
 	}
 	k, err := listen(c, cancel)
@@ -79,23 +72,4 @@ func listen(c Config, quit context.CancelFunc) (*kernel, error) {
 		return nil, err
 	}
 	return newKernel(c, session, f, quit), nil
-}
-
-// stopFile returns a file that exists while the running cell has to end, because the cell was interrupted or a command
-// in it has failed. The wrappers check it before they start a command.
-func stopFile(dir string) string { return dir + "/stop" }
-
-// raise creates the stop file.
-func raise(file string) { os.WriteFile(file, nil, 0o600) }
-
-func raised(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
-}
-
-func lower(file string) error {
-	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }

@@ -11,9 +11,6 @@ import (
 	"time"
 )
 
-// protocolVersion is the version of Jupyter's messaging protocol.
-const protocolVersion = "5.4"
-
 // header identifies a message.
 type header struct {
 	ID       string `json:"msg_id"`

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
+	"github.com/hypermodels/hypermodels/kernels/layer/wrapper"
 )
 
 // programs holds the connections of programs that cells have started. Package frontend is the programs' side.
@@ -91,7 +92,7 @@ func (p *programs) listen(one *connected, k *kernel) {
 		case frontend.Sync:
 			one.send(m)
 			continue
-		case askMessage:
+		case wrapper.InputRequest:
 			p.ask(one, k, m)
 			continue
 		case "comm_open", "comm_msg", "comm_close":
@@ -116,14 +117,14 @@ func (p *programs) ask(one *connected, k *kernel, m frontend.Message) {
 	x := k.current
 	k.mu.Unlock()
 	if x == nil || x.mute || x.request.head.ID != one.request.head.ID {
-		one.send(frontend.Message{Type: tellMessage, Content: mustJSON(inputAnswer{End: true})})
+		one.send(frontend.Message{Type: wrapper.InputReply, Content: mustJSON(wrapper.InputAnswer{End: true})})
 		return
 	}
 	x.mu.Lock()
 	asked := x.asked
 	x.mu.Unlock()
 	if asked {
-		one.send(frontend.Message{Type: tellMessage, Content: mustJSON(inputAnswer{Wait: true})})
+		one.send(frontend.Message{Type: wrapper.InputReply, Content: mustJSON(wrapper.InputAnswer{Wait: true})})
 		return
 	}
 	p.mu.Lock()
@@ -143,11 +144,11 @@ func (p *programs) asked() *connected {
 
 // tell sends the user's answer to a program.
 func (one *connected) tell(m message) {
-	var a inputAnswer
+	var a wrapper.InputAnswer
 	if m.read(&a) != nil {
 		a.End = true
 	}
-	one.send(frontend.Message{Type: tellMessage, Content: mustJSON(a)})
+	one.send(frontend.Message{Type: wrapper.InputReply, Content: mustJSON(a)})
 }
 
 // follow stores which program has opened which comm.

@@ -366,6 +366,9 @@ func TestDeadSubscriber(t *testing.T) {
 
 // A slow subscriber that reads steadily receives everything as long as less waits than the maximum.
 func TestSlowSubscriber(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads slowly")
+	}
 	t.Parallel()
 	p := pub(t, welcome)
 	slow := slowSubscriber(t, p, 300_000)

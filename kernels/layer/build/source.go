@@ -1,0 +1,89 @@
+package build
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/kernels/layer/cells"
+)
+
+// FindImports uses goimports to find the imports of a program.
+func (b builder) FindImports(text string) ([]string, error) {
+	if err := os.WriteFile(b.source, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	if code := runImports(b.kernel, []string{"-w", b.source}); code != 0 {
+		return nil, fmt.Errorf("goimports ends with status %d", code)
+	}
+	parsed, err := parser.ParseFile(token.NewFileSet(), b.source, nil, parser.ImportsOnly)
+	if err != nil {
+		return nil, err
+	}
+	return cells.ImportsOf(parsed), nil
+}
+
+// embedded matches go:embed directives.
+var embedded = regexp.MustCompile(`(?m)^//go:embed[ \t]+(.+)$`)
+
+// embed copies the files that a program embeds from the notebook's folder to the program's folder. undo removes the
+// copies.
+func (b builder) embed(text, from string) (undo func(), err error) {
+	var put []string
+	undo = func() {
+		for _, name := range put {
+			os.RemoveAll(name)
+		}
+	}
+	for _, m := range embedded.FindAllStringSubmatch(text, -1) {
+		for _, pattern := range strings.Fields(m[1]) {
+			pattern = strings.TrimPrefix(strings.Trim(pattern, "\"`"), "all:")
+			if !filepath.IsLocal(filepath.FromSlash(pattern)) {
+				continue // The compiler reports the error.
+			}
+			names, _ := filepath.Glob(filepath.Join(from, filepath.FromSlash(pattern)))
+			for _, name := range names {
+				to, err := filepath.Rel(from, name)
+				if err != nil {
+					return undo, err
+				}
+				to = filepath.Join(b.dir(), to)
+				if _, err := os.Lstat(to); err == nil {
+					continue // A file of GoNB, such as go.mod.
+				}
+				first, _, _ := strings.Cut(strings.TrimPrefix(to, b.dir()+"/"), "/")
+				put = append(put, filepath.Join(b.dir(), first))
+				if err := copyTree(name, to); err != nil {
+					return undo, err
+				}
+			}
+		}
+	}
+	return undo, nil
+}
+
+// copyTree copies a file or a folder.
+func copyTree(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return os.CopyFS(to, os.DirFS(from))
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o600)
+}
