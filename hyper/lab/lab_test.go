@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "blocks" {
+		inBlocks()
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 

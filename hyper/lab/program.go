@@ -15,6 +15,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
@@ -46,25 +47,25 @@ type program struct {
 	agent   Agent
 	inputs  []string // names of the numbers that each run has of its own, sorted
 	names   []string // names of the nodes of the State, sorted; set by the first call of start
-	loop    bool     // whether advance is one call with a While loop; otherwise it is one call for each period
+	blocks  []int    // the loops of advance, see buildLoop; nil if one call of advance is one period
 	start   *Exec
 	advance *Exec
 }
 
-// newProgram prepares a program; the first calls compile it. GoMLX's Go backend v0.1.3 fails on this While body ("input
-// 1 for node BitwiseXor not computed yet"), so advance is one call for each period there. This costs no time, because
-// that backend interprets graphs.
+// newProgram prepares a program; the first calls compile it. GoMLX's Go backend v0.1.3 fails on the loop ("input 1 for
+// node BitwiseXor not computed yet"), so advance is one call for each period there. This costs no time, because that
+// backend interprets graphs.
 func newProgram(name string, world bandit.World, agent Agent, inputs []string) (*program, error) {
 	b, err := backend.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	p := &program{world: world, problem: world.Problem(), agent: agent, inputs: inputs, loop: name != backend.Go}
+	p := &program{world: world, problem: world.Problem(), agent: agent, inputs: inputs, blocks: blocksOn(name)}
 	if p.start, err = NewExec(b, p.buildInit); err != nil {
 		return nil, err
 	}
 	step := p.buildStep
-	if p.loop {
+	if p.blocks != nil {
 		step = p.buildLoop
 	}
 	if p.advance, err = NewExec(b, step); err != nil {
@@ -106,29 +107,33 @@ func (p *program) buildStep(nodes []*Node) []*Node {
 	return p.period(nodes)
 }
 
-// buildLoop builds the graph that advances a State to a period, which is the last argument. Outside the closures it may
-// create only parameters: GoMLX caches scalar constants by graph, and a constant from outside a closure cannot be used
-// inside.
+// blocksOn returns the numbers of periods of the blocks in which a backend advances, or nil for the Go backend. On a GPU
+// most periods are in blocks of a known length: with blocks of 32 periods, the GPU waits for the host once in 32 periods
+// (see package loop). A CPU does not wait, and a second loop would double the time to compile.
+var blocksOn = func(name string) []int {
+	switch name {
+	case backend.Go:
+		return nil
+	case backend.XLACUDA:
+		return []int{32, 1}
+	}
+	return []int{1}
+}
+
+// buildLoop builds the graph that advances a State to a period, which is the last argument. For each length of a block
+// there is a loop, which advances by whole blocks as far as possible. A block is itself a loop, of a known number of
+// periods. The last length is 1.
 func (p *program) buildLoop(args []*Node) []*Node {
 	compilations.Add(1)
-	g := args[0].Graph()
 	at, last := slices.Index(p.names, statePeriod), len(args)-1
-	parameters := func(g *Graph) []*Node {
-		out := make([]*Node, len(args))
-		for i, a := range args {
-			out[i] = Parameter(g, "state"+string(rune('A'+i/26))+string(rune('A'+i%26)), a.Shape())
-		}
-		return out
+	for _, n := range p.blocks {
+		fits := func(now []*Node) *Node { return LessOrEqual(now[at], AddScalar(now[last], int32(-n))) }
+		args = loop.Unbounded(args, fits, func(now []*Node) []*Node {
+			block := loop.Repeat(n, now[:last], nil, func(_ loop.Index, state []*Node) []*Node { return p.period(state) })
+			return append(slices.Clone(block), now[last])
+		})
 	}
-	more := NewClosure(g, func(g *Graph) []*Node {
-		state := parameters(g)
-		return []*Node{LessThan(state[at], state[last])}
-	})
-	body := NewClosure(g, func(g *Graph) []*Node {
-		state := parameters(g)
-		return append(p.period(state[:last]), state[last])
-	})
-	return While(more, body, args...)[:last]
+	return args[:last]
 }
 
 // period builds one period of every run: the agent acts, the world steps, the agent learns. A run that has diverged
@@ -217,7 +222,7 @@ func (p *program) diverged(before, values, period *Node) *Node {
 // run would differ from the same run in a larger batch.
 func (p *program) initial(seeds []uint64, inputs map[string][]float32) ([]*tensors.Tensor, error) {
 	times := 1
-	if p.loop && len(seeds) == 1 {
+	if p.blocks != nil && len(seeds) == 1 {
 		times = 2
 	}
 	args := []any{slices.Repeat(seeds, times)}
@@ -229,7 +234,7 @@ func (p *program) initial(seeds []uint64, inputs map[string][]float32) ([]*tenso
 
 // until advances a State to a period. It frees the given State, which must not be used again.
 func (p *program) until(state []*tensors.Tensor, period int) ([]*tensors.Tensor, error) {
-	if p.loop {
+	if p.blocks != nil {
 		state, _, err := p.call(state, int32(period))
 		return state, err
 	}

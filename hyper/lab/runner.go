@@ -204,7 +204,7 @@ func (r *runner) compile(b batch) (*program, error) {
 		return nil, err
 	}
 	state, err := p.initial(r.plan.seeds(b), inputs)
-	if err == nil && p.loop { // compiles, and advances by no period
+	if err == nil && p.blocks != nil { // compiles, and advances by no period
 		state, err = p.until(state, 0)
 	}
 	for _, t := range state {
