@@ -35,11 +35,11 @@ func (*moving) Offer(state State, _ hyper.Numbers, s rng.Stream, _ *Node) (Offer
 	first := Equal(Iota(s.Graph(), s.Uniform(4).Shape(), 1), Const(s.Graph(), float32(0)))
 	o := Offer{
 		X: s.Named("x").Normal(4, 3), Context: s.Named("context").Normal(2),
-		There: Or(first, GreaterThan(s.Named("there").Uniform(4), Const(s.Graph(), float32(0.5)))),
+		Available: Or(first, GreaterThan(s.Named("there").Uniform(4), Const(s.Graph(), float32(0.5)))),
 	}
 	next := maps.Clone(state)
 	mean := ReduceSum(Mul(o.Inputs(4), state["theta"]), 2)
-	next["mean"] = Where(o.There, mean, AddScalar(MulScalar(mean, 0.0), -100))
+	next["mean"] = Where(o.Available, mean, AddScalar(MulScalar(mean, 0.0), -100))
 	return o, next
 }
 
@@ -128,9 +128,9 @@ func watcher(t *testing.T, name string, w World, keys ...string) func(seeds []ui
 			x.AssertDims(runs, p.Actions, p.Features)
 			nodes[0] = x
 		}
-		if offer.There != nil {
-			offer.There.AssertDims(runs, p.Actions)
-			nodes[1] = ConvertDType(offer.There, dtypes.Float32)
+		if offer.Available != nil {
+			offer.Available.AssertDims(runs, p.Actions)
+			nodes[1] = ConvertDType(offer.Available, dtypes.Float32)
 		}
 		for _, x := range []*Node{out.Reward, out.Regret} {
 			x.AssertDims(runs)
@@ -140,7 +140,7 @@ func watcher(t *testing.T, name string, w World, keys ...string) func(seeds []ui
 			t.Errorf("got Late %v although Delays is %v", out.Late, p.Delays)
 		}
 		none := Const(period.Graph(), false)
-		late := Late{Arrived: none, Action: action, Input: nodes[0]}
+		late := LateReward{Arrived: none, Action: action, Input: nodes[0]}
 		if out.Late != nil {
 			late = *out.Late
 			late.Arrived.AssertScalar()
@@ -237,7 +237,7 @@ func conforms(t *testing.T, fresh func() World, variant bool) {
 	const periods = 6
 	w, seeds := fresh(), []uint64{3, 4, 5}
 	p := w.Problem()
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		if variant && name != backend.Go {
 			return
 		}
@@ -331,7 +331,7 @@ func TestWorldsConform(t *testing.T) {
 func TestDelayed(t *testing.T) {
 	const periods = 9
 	seeds := []uint64{1, 2}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for what, w := range map[string]World{"gaussian": worlds()["gaussian"], "moving": worlds()["moving"]} {
 			if name != backend.Go && what != "moving" {
 				continue // XLA takes seconds to compile a world

@@ -20,9 +20,10 @@ type Change struct {
 	Sets        []string // "key=v1,v2"
 }
 
-// Changes lists all commits that changed existing results, from the oldest to the newest. [Epoch] is the number of the
-// last one. A commit that changes results must add a line here, with the next number, and must record the golden
-// digests again (see TestGolden in package paper).
+// Changes lists all commits that changed existing results, from the oldest to the newest. The number of the last one is
+// the epoch of the present code. A commit that changes results must add a line here, with the next number, and must
+// record the golden digests again (see TestGolden in package paper). Digests are recorded on CPUs only: a commit that
+// changes nothing but the rounding on a GPU has no line.
 var Changes = []Change{
 	{Epoch: 1, Revision: "bc9e383", What: "normal numbers are drawn in another way, and all that is random with them"},
 	{Epoch: 2, Revision: "de8c335", What: "the ensemble of section 5 starts as draws of one-hot vectors",
@@ -74,8 +75,8 @@ var verified = map[string]string{
 	"e90b78f85df768590fcdfebe4341c184": "03d0546",
 }
 
-// Epoch returns the number of the last change of results up to this revision.
-func Epoch() int { return Changes[len(Changes)-1].Epoch }
+// epoch returns the number of the last change of results up to this revision.
+func epoch() int { return Changes[len(Changes)-1].Epoch }
 
 // touches reports whether the change concerns one of the entries of an experiment.
 func (c Change) touches(experiment string, entries []Entry) bool {

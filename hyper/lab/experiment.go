@@ -32,7 +32,7 @@ type Experiment struct {
 	Agents               map[string]func() Learner // returns the agents with the defaults that they have in this world
 	Order                []string                  // the order of the agents
 	Sets                 []string                  // settings of a Spec for keys that have no given value, see [Experiment.Spec]
-	Tuned                []Tuned                   // results of searches, for keys that a Spec is not given; they replace the agents' defaults
+	Tuned                []SearchResult            // results of searches, for keys that a Spec is not given; they replace the agents' defaults
 	Quick, Full          Size
 	Failure              float64 // a run fails if its regret per period, late in the run, is above this number
 	// Target returns the average regret per period, over runs of the Full size, below which a setting performs well. It

@@ -29,3 +29,11 @@ func TakenUp(t *testing.T, dir string, known map[string]Experiment, mix func(err
 	after, _, err2 := ReadResults(dir, known)
 	return after, errors.Join(err, err2)
 }
+
+// Names that only tests of other packages than lab need.
+var (
+	ErrMemory  = errMemory
+	StateBytes = stateBytes
+)
+
+const Unknown = unknown

@@ -107,7 +107,7 @@ var exploring = map[string][]string{
 // The actions and the regret of a run depend only on its Spec and seed: not on its batch, the length of a call, or the
 // workers.
 func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for label, c := range small {
 			if testing.Short() && (name != backend.Go || strings.HasSuffix(label, "sampled")) {
 				continue
@@ -155,7 +155,7 @@ func TestARunAloneIsThatOfABatch(t *testing.T) {
 // The same for every policy. With 148 actions XLA computed the sums of exact IDS in another order in a batch of 8 than
 // for a single run. (Package explore tests the sums of sampled IDS to the bit.)
 func TestDecisionsDoNotDependOnTheBatch(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		if name == backend.XLACUDA {
 			t.Skip(testbackend.NotOnGPU)
 		}
@@ -251,7 +251,7 @@ func TestAgentsMeetTheSameEnvironment(t *testing.T) {
 }
 
 func TestSweepCompilesOnce(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		steps := "step-size=0.05"
 		for i := range 19 {
 			steps += fmt.Sprintf(",%.2f", 0.1+0.05*float64(i))
@@ -304,7 +304,7 @@ func TestWhatZeroTurnsOffIsNotComputed(t *testing.T) {
 // A step size far too large makes predictions infinite. The run is marked with the period in which this happened, and
 // takes all actions in turn from then on: its regret in a round is the sum of all gaps.
 func TestDivergenceIsMarked(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		s := spec(t, "linear", lab.Size{Periods: 400, Runs: 2},
 			append(small["linear sampled"][1:5:5], "step-size=0.3,1000")...)
 		rows, _ := run(t, s, lab.Options{Backend: name})

@@ -82,7 +82,7 @@ func (p *program) buildInit(args []*Node) []*Node {
 	runs := seeds.Shape().Dim(0)
 	g := seeds.Graph()
 	in := hyper.Numbers{}
-	state := State{stateSeed: seeds}
+	state := bandit.State{stateSeed: seeds}
 	for i, name := range p.inputs {
 		in[name] = args[1+i]
 		state["in."+name] = args[1+i]
@@ -143,20 +143,20 @@ func (p *program) period(nodes []*Node) []*Node {
 	for i, name := range p.names {
 		state[name] = nodes[i]
 	}
-	in, world, agent := state.Part("in."), State(state.Part("env.")), State(state.Part("agent."))
+	in, world, agent := state.Part("in."), bandit.State(state.Part("env.")), bandit.State(state.Part("agent."))
 	worldNumbers, agentNumbers := in.Part(worldPrefix), in.Part(agentPrefix)
 	t := state[statePeriod]
 	root, streams := rng.New(state[stateSeed]).At(t), learner.Streams{Seeds: state[stateSeed]}
 
 	offer, world := p.world.Offer(world, worldNumbers, root.Named("offer"), t)
 	x := offer.Inputs(p.problem.Actions)
-	action, values := p.agent.Act(agent, agentNumbers, streams.Act(t), t, x, offer.There)
+	action, values := p.agent.Act(agent, agentNumbers, streams.Act(t), t, x, offer.Available)
 	diverged := p.diverged(state[stateDiverged], values, AddScalar(t, int32(1)))
-	inTurn := BroadcastToShape(explore.InTurn(t, p.problem.Actions, offer.There), action.Shape())
+	inTurn := BroadcastToShape(explore.InTurn(t, p.problem.Actions, offer.Available), action.Shape())
 	action = Where(Equal(diverged, ZerosLike(diverged)), action, inTurn)
 	outcome, world := p.world.Step(world, worldNumbers, root.Named("env"), t, action)
 
-	out := State(maps.Clone(state))
+	out := bandit.State(maps.Clone(state))
 	d := Datum{Number: t, Action: action, Inputs: x, Reward: outcome.Reward}
 	if p.problem.Delays {
 		d.Number, d.Action = state[stateData], outcome.Late.Action
@@ -186,8 +186,8 @@ func (p *program) inputOf(o bandit.Outcome, x, action *Node) *Node {
 
 // where selects, for each node of two States, the first State if the condition is true and the other otherwise. It does
 // not touch nodes that are the same in both.
-func where(first *Node, one, other State) State {
-	out := State{}
+func where(first *Node, one, other bandit.State) bandit.State {
+	out := bandit.State{}
 	for name, x := range one {
 		out[name] = x
 		if x != other[name] {
@@ -198,7 +198,7 @@ func where(first *Node, one, other State) State {
 }
 
 // count advances the nodes that the simulation itself keeps by one period.
-func (p *program) count(state State, t, action, regret *Node) {
+func (p *program) count(state bandit.State, t, action, regret *Node) {
 	state[statePeriod] = AddScalar(t, int32(1))
 	state[stateRegret] = Add(state[stateRegret], ConvertDType(regret, dtypes.Float64))
 	digit := AddScalar(ConvertDType(action, dtypes.Uint32), uint32(1))
@@ -272,13 +272,13 @@ func read[T gotype.Supported](p *program, state []*tensors.Tensor, name string) 
 	return tensors.CopyFlatData[T](state[slices.Index(p.names, name)])
 }
 
-func addPrefixed(state State, prefix string, part State) {
+func addPrefixed(state bandit.State, prefix string, part bandit.State) {
 	for name, v := range part {
 		state[prefix+name] = v
 	}
 }
 
-func flatten(state State, names []string) []*Node {
+func flatten(state bandit.State, names []string) []*Node {
 	out := make([]*Node, len(names))
 	for i, name := range names {
 		out[i] = state[name]

@@ -166,7 +166,7 @@ func TestChangesAreInOrder(t *testing.T) {
 			t.Errorf("change %d: %+v", i, c)
 		}
 	}
-	if p := lab.ThisProvenance("go"); p.Epoch != lab.Epoch() || p.Revision == "" || p.GoMLX == lab.Unknown || p.Plugin != "" {
+	if p := lab.ThisProvenance("go"); p.Epoch != lab.ThisProvenance("go").Epoch || p.Revision == "" || p.GoMLX == "unknown" || p.Plugin != "" {
 		t.Errorf("this is %+v", p)
 	}
 }

@@ -28,7 +28,7 @@ var archived string
 // revision returns the revision of this module's sources from which the program was built, and whether the sources had
 // changes that are in no commit. It uses the first of these sources of information that has an answer: what Go wrote
 // into the program; the version at which another module requires this one; revision.txt; the checkout that holds the
-// sources, if no source is newer than the program. Otherwise the name is [Unknown]. certain is true if the program
+// sources, if no source is newer than the program. Otherwise the name is "unknown". certain is true if the program
 // itself contains the answer, so that later changes of the sources do not matter.
 func revision() (name string, modified, certain bool) {
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -44,7 +44,7 @@ func revision() (name string, modified, certain bool) {
 			return name, modified, false
 		}
 	}
-	return Unknown, false, false
+	return unknown, false, false
 }
 
 // sources returns the folder of this module from which the program was compiled. It returns "" if the folder is gone or
@@ -59,7 +59,7 @@ var sources = sync.OnceValue(func() string {
 })
 
 // required returns the version of a dependency, with the path of its replacement if it has one. It reads what Go wrote
-// into the program, which is nothing in tests, and otherwise the go.mod of the sources. It returns [Unknown] if neither
+// into the program, which is nothing in tests, and otherwise the go.mod of the sources. It returns "unknown" if neither
 // has the answer.
 func required(path string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -76,7 +76,7 @@ func required(path string) string {
 			}
 		}
 	}
-	return Unknown
+	return unknown
 }
 
 // version returns the version of a module, with the path of its replacement if it has one.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
@@ -97,7 +98,7 @@ func (e *engine) run(ctx context.Context) (Progress, error) {
 func (e *engine) open() error {
 	header := Header{Format: Format, Spec: e.plan.spec, Version: hyper.Version,
 		Provenance: ThisProvenance(e.opts.Backend), Backend: e.opts.Backend,
-		BatchRuns: e.opts.BatchRuns, Machine: ThisMachine()}
+		BatchRuns: e.opts.BatchRuns, Machine: process.ThisMachine()}
 	path := filepath.Join(e.opts.Dir, ResultsFile)
 	e.out = &writer{rows: map[int][]Row{}, done: map[int]bool{}}
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -125,7 +126,8 @@ func (e *engine) continueFile(path string, want Header) error {
 	}
 	h, rows := found.header, found.rows
 	if !h.Spec.Equal(want.Spec) || h.Backend != want.Backend || h.BatchRuns != want.BatchRuns {
-		return &otherResults{e.opts.Dir}
+		return fmt.Errorf("%s holds %w; choose another --out, or continue them with `hyper resume %[1]s`", e.opts.Dir,
+			ErrOtherResults)
 	}
 	if err := e.mayContinue(path, h, want); err != nil {
 		return err
@@ -152,14 +154,6 @@ func (e *engine) continueFile(path string, want Header) error {
 
 // ErrOtherResults reports that a folder holds results of another Spec, backend or batch size.
 var ErrOtherResults = errors.New("results of another Spec, backend or batch size")
-
-// otherResults is the error about a folder whose results belong to another Spec, backend or batch size.
-type otherResults struct{ dir string }
-
-func (e *otherResults) Error() string {
-	return fmt.Sprintf("%s holds results of another Spec, backend or batch size; choose another --out, or continue "+
-		"them with `hyper resume %[1]s`", e.dir)
-}
 
 // mayContinue returns nil if the existing rows are the rows that this code would have made, or if the options allow the
 // results of different code to mix.
@@ -259,6 +253,3 @@ func lock(dir string) (unlock func(), err error) {
 	}
 	return func() { _ = l.Unlock() }, err
 }
-
-// Is makes [ErrOtherResults] the cause of the error.
-func (e *otherResults) Is(target error) bool { return target == ErrOtherResults }

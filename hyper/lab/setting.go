@@ -12,16 +12,16 @@ import (
 )
 
 // Learner holds the settings of an agent in a pointer to a struct, see [catalog.Key]. It is either a
-// [catalog.LearnerMaker] or a [Yardstick].
+// [catalog.LearnerMaker] or a [Oracle].
 type Learner interface {
 	// Validate returns all faults, joined by errors.Join. If p is nil, it checks only the settings themselves.
 	// Otherwise it also checks the learner that they make for the problem.
 	Validate(p *bandit.Problem) error
 }
 
-// Yardstick holds the settings of an agent that is used only for comparison, because it knows more than a learner may
+// Oracle holds the settings of an agent that is used only for comparison, because it knows more than a learner may
 // know, such as an exact posterior.
-type Yardstick interface {
+type Oracle interface {
 	Learner
 	// Agent returns the agent. The settings must be valid.
 	Agent(p bandit.Problem) Agent
@@ -117,7 +117,7 @@ func (s *Setting) Build(periods int) (bandit.World, Agent) {
 func (s *Setting) agent(p bandit.Problem, periods int) Agent {
 	maker, ok := s.Learner.(catalog.LearnerMaker)
 	if !ok {
-		return s.Learner.(Yardstick).Agent(p)
+		return s.Learner.(Oracle).Agent(p)
 	}
 	l := maker.Learner(p, periods)
 	if b, ok := l.Belief.(hyper.FixedInputs); ok && p.Features == 0 && b.Inputs() > 0 {

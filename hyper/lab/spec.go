@@ -68,7 +68,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	}{e.Agent, e.Kind, catalog.Values(e.Setting), sum})
 }
 
-// ParseSpec reads a Spec of one of the known experiments. Unknown fields, agents and keys are errors. So are a key that
+// ParseSpec reads a Spec of one of the known experiments. unknown fields, agents and keys are errors. So are a key that
 // occurs twice, text after the Spec, and a file whose contents have changed since the Spec was made.
 func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, error) {
 	var raw struct {

@@ -9,10 +9,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 )
 
-// Tuned is the result of a search for an agent, for settings in which other keys have certain values; both are
+// SearchResult is the result of a search for an agent, for settings in which other keys have certain values; both are
 // "key=value" texts. A Spec that is given another value for one of its choices, such as another optimizer, does not use
 // it, because a step size suits only one optimizer.
-type Tuned struct {
+type SearchResult struct {
 	Agent   string
 	Periods int      // the fewest periods of a Spec that uses it: the best settings depend on the length of runs
 	When    []string // conditions, which must all hold

@@ -46,11 +46,11 @@ func (a exactAgent) Numbers() map[string]float64 {
 	return map[string]float64{"PriorVariance": a.prior, "NoiseVariance": a.noise}
 }
 
-func (a exactAgent) Init(s rng.Stream, _ hyper.Numbers) lab.State {
-	return lab.State(a.posterior.Init(s.Graph(), s.Runs()))
+func (a exactAgent) Init(s rng.Stream, _ hyper.Numbers) bandit.State {
+	return bandit.State(a.posterior.Init(s.Graph(), s.Runs()))
 }
 
-func (a exactAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, _, _, there *Node) (action, values *Node) {
+func (a exactAgent) Act(state bandit.State, n hyper.Numbers, s rng.Stream, _, _, there *Node) (action, values *Node) {
 	prior, noise := n.Of(s, "PriorVariance", a.prior), n.Of(s, "NoiseVariance", a.noise)
 	mean, sd := a.posterior.Posterior(train.State(state), prior, noise)
 	values = InsertAxes(Add(mean, Mul(sd, s.Normal(a.posterior.Arms))), 1)
@@ -59,14 +59,14 @@ func (a exactAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, _, _, th
 }
 
 // Predict draws functions from the posterior.
-func (a exactAgent) Predict(state lab.State, n hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
+func (a exactAgent) Predict(state bandit.State, n hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
 	mean, sd := a.posterior.Posterior(train.State(state), n.Of(s, "PriorVariance", a.prior),
 		n.Of(s, "NoiseVariance", a.noise))
 	return Add(InsertAxes(mean, 1), Mul(InsertAxes(sd, 1), s.Normal(functions, a.posterior.Arms)))
 }
 
-func (a exactAgent) Learn(state lab.State, _ hyper.Numbers, _ rng.Stream, d lab.Datum) lab.State {
-	return lab.State(a.posterior.Observe(train.State(state), d.Action, d.Reward))
+func (a exactAgent) Learn(state bandit.State, _ hyper.Numbers, _ rng.Stream, d lab.Datum) bandit.State {
+	return bandit.State(a.posterior.Observe(train.State(state), d.Action, d.Reward))
 }
 
 // Computation returns 0, because the agent makes no SGD steps.

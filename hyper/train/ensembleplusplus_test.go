@@ -116,7 +116,7 @@ func TestEnsemblePlusPlusHasItsClosedForm(t *testing.T) {
 	moment.Scale(1/math.Sqrt(plusNoise), &moment)
 	mean.Mul(sigma, &moment)
 	for _, law := range enum.All[index.Law]() {
-		testbackend.Each(t, func(t *testing.T, name string) {
+		testbackend.ForEach(t, func(t *testing.T, name string) {
 			out := plusTrained(t, name, plusPlus(m, law, law), runs, func(_ rng.Stream, p hyper.Params) []*Node { return p.Nu })
 			for run := range runs {
 				part := func(v []float32, rows, columns int) *mat.Dense {
@@ -146,7 +146,7 @@ func TestEnsemblePlusPlusIsARootOfTheCovariance(t *testing.T) {
 	const m, runs = 4, 2000
 	sigma, _ := plusPosterior()
 	for _, law := range enum.All[index.Law]() {
-		testbackend.Each(t, func(t *testing.T, name string) {
+		testbackend.ForEach(t, func(t *testing.T, name string) {
 			out := plusTrained(t, name, plusPlus(m, index.LawGaussian, law), runs, func(_ rng.Stream, p hyper.Params) []*Node {
 				return []*Node{ReduceMean(Einsum("rim,rjm->rij", p.Nu[1], p.Nu[1]), 0)}
 			})
@@ -163,7 +163,7 @@ func TestEnsemblePlusPlusDrawsThePosterior(t *testing.T) {
 	sigma, _ := plusPosterior()
 	for name, b := range map[string]hyper.Belief{"ensemble++": plusPlus(m, index.LawGaussian, index.LawSphere),
 		"coordinates": plusPlus(m, index.LawCoordinate, index.LawCube), "exact": exact} {
-		testbackend.Each(t, func(t *testing.T, on string) {
+		testbackend.ForEach(t, func(t *testing.T, on string) {
 			out := plusTrained(t, on, b, 1, func(s rng.Stream, p hyper.Params) []*Node {
 				eye := Const(s.Graph(), [][][]float32{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}})
 				theta := hyper.Sample(b, p, s.Named("draw"), draws, eye)
