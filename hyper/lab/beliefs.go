@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -134,18 +133,6 @@ func (l *beliefProgram) prepare(p *program, name string, functions int) error {
 // readChunk is the largest number of periods between two checks of whether the context has ended.
 const readChunk = 100
 
-// step advances to a period. If the schedule has this period, step adds the rows of the period.
-func (a *advancing) step(period int) (err error) {
-	stop := nextStop(a.runner.plan.spec.Periods, a.done)
-	if a.state, err = a.program.until(a.state, period); err != nil {
-		return err
-	}
-	if a.done = period; period == stop {
-		return a.record()
-	}
-	return nil
-}
-
 // read reads the belief of the first run.
 func (l *beliefProgram) read(state []*tensors.Tensor, functions int) (b Belief, err error) {
 	args := make([]any, len(state))
@@ -198,8 +185,3 @@ func (p *program) belief(nodes []*Node, functions int) []*Node {
 	}
 	return []*Node{predictions, truth}
 }
-
-// discard is a sink that ignores everything.
-type discard struct{ sink }
-
-func (discard) compiled(int, time.Duration) error { return nil }

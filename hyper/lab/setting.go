@@ -9,6 +9,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
 // Learner holds the settings of an agent in a pointer to a struct, see [catalog.Key]. It is either a
@@ -74,37 +75,6 @@ func (s *Setting) sameSource(sum string) error {
 	return nil
 }
 
-// once joins errors and keeps only one of several equal faults.
-func once(errs ...error) error {
-	var all []error
-	seen := map[string]bool{}
-	for _, err := range errs {
-		for _, fault := range parts(err) {
-			if !seen[fault.Error()] {
-				seen[fault.Error()] = true
-				all = append(all, fault)
-			}
-		}
-	}
-	return errors.Join(all...)
-}
-
-// parts returns the single errors of a joined error.
-func parts(err error) []error {
-	if err == nil {
-		return nil
-	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []error{err}
-	}
-	var all []error
-	for _, one := range joined.Unwrap() {
-		all = append(all, parts(one)...)
-	}
-	return all
-}
-
 // Build returns the world and the agent for runs of the given number of periods. The setting must be valid.
 func (s *Setting) Build(periods int) (bandit.World, Agent) {
 	agent := s.agent(s.World.Problem(), periods)
@@ -144,3 +114,23 @@ const (
 	worldPrefix = "world."
 	agentPrefix = "agent."
 )
+
+// Handover returns the learner of a setting, as it is simulated for the given number of periods, and the number of
+// features of an input. Package agent takes both. The number is 0 for arms, or the number of arms if the learner gets
+// arms as one-hot vectors. A yardstick has no learner; the error says so.
+func (s *Setting) Handover(periods int) (l learner.Learner, features int, err error) {
+	maker, ok := s.Learner.(catalog.LearnerMaker)
+	if !ok {
+		return l, 0, fmt.Errorf("%T is a yardstick for simulations, not a learner: package agent cannot use "+
+			"it", s.Learner)
+	}
+	if err := s.Validate(); err != nil {
+		return l, 0, err
+	}
+	p := s.World.Problem()
+	l, features = maker.Learner(p, periods), p.Features
+	if b, ok := l.Belief.(hyper.FixedInputs); ok && b.Inputs() > 0 {
+		features = b.Inputs() // arms as one-hot vectors
+	}
+	return l, features, nil
+}
