@@ -78,10 +78,10 @@ var verified = map[string]string{
 // epoch returns the number of the last change of results up to this revision.
 func epoch() int { return Changes[len(Changes)-1].Epoch }
 
-// touches reports whether the change concerns one of the entries of an experiment.
-func (c Change) touches(experiment string, entries []Entry) bool {
-	return among(c.Experiments, experiment) && slices.ContainsFunc(entries, func(e Entry) bool {
-		if !among(c.Agents, e.Agent) {
+// affects reports whether the change concerns one of the entries of an experiment.
+func (c Change) affects(experiment string, entries []Entry) bool {
+	return permits(c.Experiments, experiment) && slices.ContainsFunc(entries, func(e Entry) bool {
+		if !permits(c.Agents, e.Agent) {
 			return false
 		}
 		own := catalog.Values(e.Setting)
@@ -93,8 +93,8 @@ func (c Change) touches(experiment string, entries []Entry) bool {
 	})
 }
 
-// among reports whether a list has the name. An empty list restricts nothing: among then returns true.
-func among(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
+// permits reports whether a list has the name. An empty list restricts nothing: permits then returns true.
+func permits(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
 
 // String describes the change in one line.
 func (c Change) String() string {

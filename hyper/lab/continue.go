@@ -57,7 +57,7 @@ func (e *engine) continueFile(path string, want Header) error {
 	left := len(rows)
 	for _, b := range e.plan.batches {
 		own := min(left, e.plan.rows(b))
-		e.heard.rows(b.number, rows[len(rows)-left:][:own])
+		e.rows.rows(b.number, rows[len(rows)-left:][:own])
 		if left < e.plan.rows(b) {
 			break
 		}

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// once joins errors and keeps only one of several equal faults.
-func once(errs ...error) error {
+// distinct joins errors and keeps only one of several equal faults.
+func distinct(errs ...error) error {
 	var all []error
 	seen := map[string]bool{}
 	for _, err := range errs {
-		for _, fault := range parts(err) {
+		for _, fault := range split(err) {
 			if !seen[fault.Error()] {
 				seen[fault.Error()] = true
 				all = append(all, fault)
@@ -22,8 +22,8 @@ func once(errs ...error) error {
 	return errors.Join(all...)
 }
 
-// parts returns the single errors of a joined error.
-func parts(err error) []error {
+// split returns the single errors of a joined error.
+func split(err error) []error {
 	if err == nil {
 		return nil
 	}
@@ -33,7 +33,7 @@ func parts(err error) []error {
 	}
 	var all []error
 	for _, one := range joined.Unwrap() {
-		all = append(all, parts(one)...)
+		all = append(all, split(one)...)
 	}
 	return all
 }

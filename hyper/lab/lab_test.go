@@ -138,7 +138,7 @@ func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
 
 // The same for a single run of a network whose indices come in frames: in a batch of one, XLA adds its products in
 // another order than in larger batches.
-func TestARunAloneIsThatOfABatch(t *testing.T) {
+func TestARunAloneEqualsTheRunInABatch(t *testing.T) {
 	if !backend.HasXLA || backend.PluginPath("cpu") == "" {
 		t.Skip("this is about xla:cpu, which is not here; `go run ./kernels setup` installs it")
 	}
@@ -280,7 +280,7 @@ func TestSweepCompilesOnce(t *testing.T) {
 
 // A number for which 0 means a computation without it has two programs, with and without it. They agree if the number
 // has no effect.
-func TestWhatZeroTurnsOffIsNotComputed(t *testing.T) {
+func TestZeroTurnsComputationsOff(t *testing.T) {
 	s := spec(t, "linear", lab.Size{Periods: 30, Runs: 2}, append(small["linear sampled"][1:5:5], "clip=0,0.01,1e9")...)
 	before := lab.Compilations()
 	rows, _ := run(t, s, lab.Options{Backend: backend.Go, BatchRuns: 8})

@@ -114,7 +114,7 @@ func (p Provenance) Mixable(q Provenance, experiment string, entries []Entry) er
 		return fmt.Errorf("%w: %s: this program knows results up to epoch %d", ErrMixed, between, epoch())
 	}
 	for _, c := range Changes {
-		if c.Epoch > min(p.Epoch, q.Epoch) && c.Epoch <= max(p.Epoch, q.Epoch) && c.touches(experiment, entries) {
+		if c.Epoch > min(p.Epoch, q.Epoch) && c.Epoch <= max(p.Epoch, q.Epoch) && c.affects(experiment, entries) {
 			return fmt.Errorf("%w: %s: since epoch %d (%s) %s", ErrMixed, between, c.Epoch, c.Revision, c.What)
 		}
 	}

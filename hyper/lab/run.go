@@ -27,7 +27,7 @@ func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Optio
 		return Progress{}, err
 	}
 	e := &engine{plan: newPlan(spec, opts.BatchRuns), opts: opts, known: known,
-		heard: listener{tell: opts.Rows, told: map[int]int{}}}
+		rows: rowListener{pass: opts.Rows, passed: map[int]int{}}}
 	return e.run(ctx)
 }
 
@@ -47,7 +47,7 @@ type engine struct {
 	opts  Options
 	known map[string]Experiment
 	out   *writer
-	heard listener // passes new rows to Options.Rows
+	rows  rowListener // passes new rows to Options.Rows
 
 	mu      sync.Mutex
 	now     Progress

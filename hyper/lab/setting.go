@@ -42,7 +42,7 @@ type Setting struct {
 func (s *Setting) Validate() error {
 	world := errors.Join(s.World.Validate(), faults.AtLeast("delay", s.Delay, 0))
 	if world != nil {
-		return once(world, s.Learner.Validate(nil))
+		return distinct(world, s.Learner.Validate(nil))
 	}
 	p := s.World.Problem()
 	return s.Learner.Validate(&p)

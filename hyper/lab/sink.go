@@ -57,11 +57,11 @@ func (w workerSink) computed(number, runPeriods int, busy time.Duration) error {
 	return nil
 }
 
-func (w workerSink) recorded(batch int, rows []Row) { w.heard.rows(batch, rows) }
+func (w workerSink) recorded(batch int, rows []Row) { w.engine.rows.rows(batch, rows) }
 
 // saved writes the rows that are next in order, and removes the checkpoints of batches that are completely written.
 func (w workerSink) saved(batch int, rows []Row, done bool) error {
-	w.heard.rows(batch, rows)
+	w.engine.rows.rows(batch, rows)
 	written, err := w.out.offer(batch, rows, done)
 	for _, number := range written {
 		removeCheckpoint(w.opts.Dir, number)
@@ -69,23 +69,23 @@ func (w workerSink) saved(batch int, rows []Row, done bool) error {
 	return err
 }
 
-// listener passes each row of a batch on once. It is safe for concurrent use.
-type listener struct {
-	mu   sync.Mutex
-	tell func([]Row)
-	told map[int]int // number of rows of each batch that were passed on
+// rowListener passes each row of a batch on once. It is safe for concurrent use.
+type rowListener struct {
+	mu     sync.Mutex
+	pass   func([]Row)
+	passed map[int]int // number of rows of each batch that were passed on
 }
 
 // rows takes all rows that a batch has so far, and passes on the new ones.
-func (l *listener) rows(batch int, rows []Row) {
-	if l.tell == nil {
+func (l *rowListener) rows(batch int, rows []Row) {
+	if l.pass == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n := l.told[batch]; n < len(rows) {
-		l.told[batch] = len(rows)
-		l.tell(slices.Clone(rows[n:]))
+	if n := l.passed[batch]; n < len(rows) {
+		l.passed[batch] = len(rows)
+		l.pass(slices.Clone(rows[n:]))
 	}
 }
 
