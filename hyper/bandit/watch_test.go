@@ -81,10 +81,6 @@ func (w *watcher) buildStep(in []*Node) []*Node {
 	nodes := append(w.offered(offer, out.Reward), out.Reward, out.Regret)
 	late := w.late(out, action, nodes[0])
 	nodes = append(nodes, late.Arrived, late.Action, late.Input)
-	for a := range w.problem.Actions {
-		other, _ := w.world.Step(state, n, root.Named("env"), period, AddScalar(ZerosLike(action), int32(a)))
-		nodes = append(nodes, other.Reward, other.Regret)
-	}
 	return append(nodes, flat(next, w.names)...)
 }
 
@@ -141,41 +137,53 @@ func (w *watcher) watch(seeds []uint64, numbers map[string][]float32, periods in
 	}
 	out := make([]history, len(seeds))
 	for period := range periods {
+		step := func(action []int32) []*tensors.Tensor {
+			args := append([]any{seeds, int32(period), action}, given...)
+			for _, s := range state {
+				args = append(args, s)
+			}
+			got, err := w.step.Call(args...)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			return got
+		}
+		for a := range w.problem.Actions {
+			got := step(slices.Repeat([]int32{int32(a)}, len(seeds)))
+			recordAction(out, period, parts(got[2]), parts(got[3]))
+		}
 		action := make([]int32, len(seeds))
 		for i, seed := range seeds { // not the number of the next run
 			action[i] = int32((int(seed)*7 + period*3) % w.problem.Actions)
 		}
-		args := append([]any{seeds, int32(period), action}, given...)
-		for _, s := range state {
-			args = append(args, s)
-		}
-		got, err := w.step.Call(args...)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		state = got[7+2*w.problem.Actions:]
-		record(out, action, got[:len(got)-len(state)])
+		got := step(action)
+		record(out, action, got)
+		state = got[7:]
 	}
 	return out
+}
+
+// recordAction adds the reward and the regret that an action would have in a period to the histories of the runs.
+func recordAction(out []history, period int, reward, regret [][]float32) {
+	for i := range out {
+		if len(out[i].all) == period {
+			out[i].all = append(out[i].all, nil)
+		}
+		out[i].all[period] = append(out[i].all[period], reward[i][0], regret[i][0])
+	}
 }
 
 // record adds the results of a period to the histories of the runs.
 func record(out []history, action []int32, got []*tensors.Tensor) {
 	inputs, available, lateInput := parts(got[0]), parts(got[1]), parts(got[6])
 	reward, regret, lateAction := parts(got[2]), parts(got[3]), tensors.MustCopyFlatData[int32](got[5])
-	all := make([][]float32, len(out))
-	for _, x := range got[7:] {
-		for i, own := range parts(x) {
-			all[i] = append(all[i], own...)
-		}
-	}
 	for i := range out {
 		h := &out[i]
 		h.inputs, h.available = append(h.inputs, inputs[i]), append(h.available, available[i])
 		h.reward, h.regret = append(h.reward, reward[i]), append(h.regret, regret[i])
 		h.arrived = append(h.arrived, tensors.ToScalar[bool](got[4]))
 		h.action, h.lateAction = append(h.action, action[i]), append(h.lateAction, lateAction[i])
-		h.lateInput, h.all = append(h.lateInput, lateInput[i]), append(h.all, all[i])
+		h.lateInput = append(h.lateInput, lateInput[i])
 	}
 }
 
