@@ -44,7 +44,8 @@ type MeanReporter interface {
 	Means(state State) *Node
 }
 
-// State maps names to the nodes that a world carries from period to period. The first axis is the runs axis.
+// State maps names to the nodes that a world, or an agent in it, carries from period to period. The first axis is the
+// runs axis.
 type State = map[string]*Node
 
 // Offer describes the actions of a period. Actions with features have them in X; actions without features are arms.

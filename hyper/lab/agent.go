@@ -12,10 +12,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// State maps names to the nodes that a world or an agent carries from period to period. The first axis of a node is the
-// runs axis.
-type State = map[string]*Node
-
 // Agent chooses actions and learns from rewards. Its methods build graphs for a batch of runs. An Agent is either a
 // learner or a [Oracle].
 type Agent interface {
