@@ -60,6 +60,9 @@ func TestNumbersOfRoundsAreKnown(t *testing.T) {
 		{"neural/linear", []string{"actions=20", "batch=16", "sgd-steps=8", "optimizer=sgd", "step-size=0.003"}, 1},
 		{"ids/ids", []string{"size=20", "policy-samples=50"}, 2},
 	} {
+		if testing.Short() && c.inner != 1 {
+			continue // seconds to compile each
+		}
 		s := spec(t, c.agent, lab.Size{Periods: 100, Runs: 4}, c.sets...)
 		blocks, hlo := blocksOfRows(t, s)
 		rows, _ := run(t, s, lab.Options{Backend: backend.XLACPU, Workers: 1})
