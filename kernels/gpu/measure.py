@@ -102,8 +102,9 @@ def main():
     programs = [x.split("=", 1) for x in args.ours] + ([["jax", ""]] if args.jax else [])
     for number in range(args.rounds):
         for work in WORK:
-            for runs, periods in work[2].items():
-                runs, periods = args.runs or runs, max(2, periods // args.shrink)
+            sizes = {args.runs: min(work[2].values())} if args.runs else work[2]
+            for runs, periods in sizes.items():
+                periods = max(2, periods // args.shrink)
                 for name, binary in programs:
                     if left() < 5:
                         continue
