@@ -25,7 +25,7 @@ const truncatedVariance = 1 - 4*0.053990967/0.954499736
 // its sqrt(2/n).
 func TestInitTruncatedLayers(t *testing.T) {
 	net, n := base.MLP{Layers: []int{4, 9, 3, 1}}, 1500
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			s := rng.New(in[0])
 			draw := func(bias float64) *Node { return InitTruncatedLayers(net, bias)(s, 0, 0, n, NumTheta(net)) }
@@ -95,7 +95,7 @@ func TestPriorOutput(t *testing.T) {
 		if err := m.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		testbackend.Each(t, func(t *testing.T, on string) {
+		testbackend.ForEach(t, func(t *testing.T, on string) {
 			const runs, functions, inputs = 600, 5, 3
 			seeds, scale := make([]uint64, runs), make([]float32, runs)
 			for i := range seeds {

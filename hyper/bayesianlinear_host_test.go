@@ -127,7 +127,7 @@ func TestCholeskyLoop(t *testing.T) {
 			}
 		}
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			return []*Node{cholesky(in[0]), choleskyLoop(in[0])}
 		}, tensors.FromFlatDataAndDimensions(m, 2, n, n))

@@ -56,7 +56,7 @@ func withBelief(t *testing.T, name string, b BayesianLinear, r *rand.Rand, x *te
 func TestBayesianLinearPredicts(t *testing.T) {
 	b := blockBelief
 	n := b.size()
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		r := rand.New(rand.NewPCG(3, 4))
 		x := blockInputs(r)
 		out := withBelief(t, name, b, r, x, func(p Params, s rng.Stream, x *Node) []*Node {

@@ -221,7 +221,7 @@ func begin(b Belief, seeds *Node, what string, indices int) *conformance {
 // it takes seconds to compile them.
 func TestCapabilitiesAgreeWithPredict(t *testing.T) {
 	beliefs := conforming()
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, what := range slices.Sorted(maps.Keys(beliefs)) {
 			b := beliefs[what]
 			if got := letters(CapabilitiesOf(b.Belief)); got != b.can {

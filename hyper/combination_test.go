@@ -22,7 +22,7 @@ func TestCombination(t *testing.T) {
 	e := smallEpinet
 	e.PriorScale, e.Truncated = 1, true
 	b := Combination{Net: e.prior(), P: index.Gaussian{N: 2}}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			s := rng.New(in[0])
 			x, z := s.Named("x").Normal(4, 2), b.P.Sample(s.Named("z"), 3)

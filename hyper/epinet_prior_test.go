@@ -33,7 +33,7 @@ func TestEpinetPriorVariance(t *testing.T) {
 			want = append(want, b.PriorScale*b.PriorScale*scale[run]*scale[run]*sum)
 		}
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			p := epinetParams(in)
 			p.Nu = []*Node{in[0], ZerosLike(in[1])}

@@ -97,7 +97,7 @@ func TestEpinet(t *testing.T) {
 			}
 		}
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			return []*Node{smallEpinet.Predict(epinetParams(in), index.Vectors(in[4]), in[5])}
 		}, newEpinetData().args()...)
@@ -142,7 +142,7 @@ func TestEpinetGradient(t *testing.T) {
 	if moved < 1 {
 		t.Fatalf("phi changes predictions by %v, too little for this test", moved)
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			f := smallEpinet.Predict(epinetParams(in), index.Vectors(in[4]), in[5])
 			return Gradient(ReduceAllSum(f), in[:4]...)

@@ -142,7 +142,7 @@ func (m Model) OnHost(p HostParams) HostSample {
 // hostBase returns a base model as a HostBase, or nil if the base model is not a HostBase.
 func hostBase(b BaseModel) HostBase {
 	h, ok := b.(HostBase)
-	if !ok || promoted.By[HostBase](b) {
+	if !ok || promoted.Has[HostBase](b) {
 		return nil
 	}
 	return h

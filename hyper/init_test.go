@@ -34,7 +34,7 @@ func TestInitializers(t *testing.T) {
 		"truncated normal": {InitTruncatedNormal(0.05), 0.0025 * truncated2, 0.0025 * 0.0025 * truncated4, 0.1, 0.99, 4},
 		"Glorot":           {InitGlorotUniform, limit * limit / 3, math.Pow(limit, 4) / 5, limit, 0.999, 4},
 	} {
-		testbackend.Each(t, func(t *testing.T, backend string) {
+		testbackend.ForEach(t, func(t *testing.T, backend string) {
 			out := eval(t, backend, func(in []*Node) []*Node {
 				return []*Node{c.init(rng.New(in[0]), fanIn, fanOut, n)}
 			}, []uint64{17})[0]

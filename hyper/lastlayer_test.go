@@ -104,7 +104,7 @@ func TestHeads(t *testing.T) {
 				}
 			}
 		}
-		testbackend.Each(t, func(t *testing.T, name string) {
+		testbackend.ForEach(t, func(t *testing.T, name string) {
 			out := eval(t, name, func(in []*Node) []*Node {
 				f := b.predict(in)
 				return append([]*Node{f}, Gradient(ReduceAllSum(f), in[:3]...)...)

@@ -39,7 +39,7 @@ func expand(l Layout, entries []float32) []float64 {
 // Every operation within a layout equals the dense operation on the full matrices.
 func TestLayoutsAgreeWithDenseMatrices(t *testing.T) {
 	const runs, n = 2, 3
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		r := rand.New(rand.NewPCG(1, 1))
 		var args []any
 		for _, l := range layouts {

@@ -93,7 +93,7 @@ func one(z index.Set, i int) index.Set {
 // Predictions at several indices equal the predictions at each index alone. To permute the inputs is to permute the
 // predictions.
 func TestPredictions(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		var names []string
 		out := eval(t, name, func(in []*Node) (out []*Node) {
 			for what, m := range modelsFor(name) {
@@ -139,7 +139,7 @@ func TestPredictionsOfABatchOfRuns(t *testing.T) {
 // Without a prior, predictions are the base model at g_nu(z). With a prior, its predictions at D B z are added, and no
 // gradient flows into it.
 func TestAdditivePrior(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		var names []string
 		out := eval(t, name, func(in []*Node) (out []*Node) {
 			for what, m := range modelsFor(name) {

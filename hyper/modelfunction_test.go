@@ -91,7 +91,7 @@ func TestModelFunctionIsTheNetwork(t *testing.T) {
 		}))
 		predictions[i] = wide(must.M1(tensors.CopyFlatData[float32](must.M1(e.Call(images(1, 2, 5, 16))))))
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := testbackend.Eval[float64](t, name, func(in []*Node) []*Node {
 			g := in[0].Graph()
 			model.NewStore().SetTraining(g, true)

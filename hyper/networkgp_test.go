@@ -24,7 +24,7 @@ var smallGP = NetworkGP{Features: 2, Hidden: []int{4, 3}, Waves: 5, Length: 0.8,
 func TestNetworkGP(t *testing.T) {
 	const data, inputs, indices, n = 5, 4, 3, 5 + 2 + 1
 	b := smallGP
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		r := rand.New(rand.NewPCG(3, 4))
 		seen, x, z := random(r, 2, data, 2), random(r, 2, inputs, 2), random(r, 2, indices, n)
 		precisions := []float32{0.3, 2}

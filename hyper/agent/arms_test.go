@@ -70,7 +70,7 @@ func lives(a *agent.Agent, c agent.Config, r *rand.Rand, n int) (late []string) 
 // offered. An agent from the log, an agent from the file and the rest of the log, and the agent that continued are
 // equal to the byte, at any record.
 func TestArmsComeAndGo(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, b string) {
+	testbackend.ForEach(t, func(t *testing.T, b string) {
 		for name, c := range growing(b) {
 			if b != backend.Go && name != "arms" { // the others learn in plain Go, or begin with the same programs
 				continue

@@ -57,7 +57,7 @@ func upTo(from, to int) (all []int) {
 // loading a file with an equal or a larger capacity.
 func TestDataKept(t *testing.T) {
 	for name, features := range map[string]int{"arms": 0, "features": 2} {
-		testbackend.Each(t, func(t *testing.T, on string) {
+		testbackend.ForEach(t, func(t *testing.T, on string) {
 			for _, replay := range []agent.Replay{agent.Window, agent.Reservoir, agent.Growth} {
 				if on != backend.Go && (features == 0 || replay != agent.Window) { // once is enough of what is compiled
 					continue

@@ -29,10 +29,10 @@ type host struct {
 
 // hostParts sets the belief and the policy that work in plain Go.
 func (a *form) hostParts() {
-	if b, ok := a.config.Learner.Belief.(hyper.Hosted); ok && !promoted.By[hyper.Hosted](b) {
+	if b, ok := a.config.Learner.Belief.(hyper.Hosted); ok && !promoted.Has[hyper.Hosted](b) {
 		a.hostBelief = b
 	}
-	if p, ok := a.config.Learner.Policy.(explore.Hosted); ok && !promoted.By[explore.Hosted](p) {
+	if p, ok := a.config.Learner.Policy.(explore.Hosted); ok && !promoted.Has[explore.Hosted](p) {
 		a.hostPolicy = p
 	}
 }
@@ -217,7 +217,7 @@ func (a *form) decideOnHost(belief *snapshot, actions [][]float32, number uint64
 func (a *form) decideByNormals(h *host, actions [][]float32, s rng.Host) (p []float32, action int, ok bool,
 	err error) {
 	policy, is := a.hostPolicy.(explore.HostedNormal)
-	if !is || promoted.By[explore.HostedNormal](policy) || h.normals == nil || len(actions) == 0 {
+	if !is || promoted.Has[explore.HostedNormal](policy) || h.normals == nil || len(actions) == 0 {
 		return nil, 0, false, nil
 	}
 	mean, sd, ok := h.normals(actions)

@@ -112,7 +112,7 @@ func TestDecisionsOnHost(t *testing.T) {
 	policies := []explore.Policy{explore.Thompson{}, explore.Thompson{N: 20}, explore.UCB{N: 20, Quantile: 0.8},
 		explore.EpsilonGreedy{N: 10},
 		explore.IDS{N: 20}}
-	testbackend.Each(t, func(t *testing.T, on string) {
+	testbackend.ForEach(t, func(t *testing.T, on string) {
 		beliefs := hostedBeliefs()
 		for i, name := range slices.Sorted(maps.Keys(beliefs)) {
 			c, differ, decisions := beliefs[name], 0, 0

@@ -205,7 +205,7 @@ func TestOpenAtAnyRecord(t *testing.T) {
 
 // An event that the log refuses has not happened, and an event that the log cannot make safe is not acknowledged.
 func TestLogThatFails(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, b string) {
+	testbackend.ForEach(t, func(t *testing.T, b string) {
 		c := logged()["arms"]
 		c.Backend = b
 		path, log, broken := filepath.Join(t.TempDir(), "agent"), &memory{}, errors.New("the disk is full")

@@ -50,7 +50,7 @@ func byPrograms(a *Agent) *Agent {
 // An agent that learns in plain Go has the same belief as one that learns by programs, and draws its decisions with the
 // same random numbers, even with more arms than the columns of its programs.
 func TestLearnsAsPrograms(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, on string) {
+	testbackend.ForEach(t, func(t *testing.T, on string) {
 		for i, blocks := range []int{3, 3, 48} { // programs pad neither 6 inputs nor 96
 			c := blocksConfig(blocks, on)
 			if i > 0 {

@@ -31,7 +31,7 @@ func resident(t *testing.T) int {
 // Observations do not make the memory of an agent grow, even memory that Go's garbage collector does not see. Without
 // freeing, 150 states of 5 MB each would.
 func TestMemoryOfStates(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, on string) {
+	testbackend.ForEach(t, func(t *testing.T, on string) {
 		a := must.M1(agent.New(agent.Config{
 			Learner: learner.Learner{
 				Belief: lineModel(4, 30), StepSize: 0.01,
@@ -67,7 +67,7 @@ func make4(n int) [][]float32 {
 // All methods run at the same time. No state is freed while it is read, and no program while it runs, although 20
 // shapes are used and 16 programs kept.
 func TestSideBySide(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, on string) {
+	testbackend.ForEach(t, func(t *testing.T, on string) {
 		shapes, rounds := 20, 60
 		if on != backend.Go { // what takes long is compiling
 			shapes, rounds = 3, 200

@@ -55,7 +55,7 @@ func TestPaddingChangesNoDecision(t *testing.T) {
 	line := base.Linear{Features: 2}
 	for _, functions := range []int{4, 30} {
 		for name, p := range Policies(functions) {
-			testbackend.Each(t, func(t *testing.T, on string) {
+			testbackend.ForEach(t, func(t *testing.T, on string) {
 				if on != backend.Go && (functions < 30 || name != "thompson" && name != "egreedy") { // XLA takes seconds to compile IDS
 					return
 				}
@@ -143,7 +143,7 @@ func TestFewProgramsAreKept(t *testing.T) {
 
 // After a Warmup nothing is compiled, and the Warmup changes nothing else.
 func TestWarmup(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, on string) {
+	testbackend.ForEach(t, func(t *testing.T, on string) {
 		built := 0
 		warm, cold := ensemble(on, nil, counted{base.Linear{Features: 2}, &built}),
 			ensemble(on, nil, base.Linear{Features: 2})

@@ -137,7 +137,7 @@ func TestFileOfThisFormat(t *testing.T) {
 		t.Logf("the decision that waits for feedback is %s", must.M1(a.Act(context.Background(), nil)).ID)
 		must.M(a.Save(path))
 	}
-	testbackend.Each(t, func(t *testing.T, on string) {
+	testbackend.ForEach(t, func(t *testing.T, on string) {
 		for _, file := range []string{path, filepath.Join("testdata", "agent-3")} {
 			c.Backend = on
 			a, err := agent.Load(c, file)

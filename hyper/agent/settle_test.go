@@ -213,7 +213,7 @@ func TestCorrectionIsExact(t *testing.T) {
 // If data are replayed, a correction changes the rows that still hold the decision's datum, and nothing else.
 func TestCorrectionOfRows(t *testing.T) {
 	for _, replay := range []agent.Replay{agent.Growth, agent.Reservoir, agent.Window} {
-		testbackend.Each(t, func(t *testing.T, on string) {
+		testbackend.ForEach(t, func(t *testing.T, on string) {
 			if on != backend.Go && replay != agent.Reservoir { // XLA takes seconds to compile
 				return
 			}

@@ -65,7 +65,7 @@ func simulate(t testing.TB, on string, l learner.Learner, w bandit.World, seeds 
 		stream := rng.New(seeds).At(period).Named("world")
 		offer, world := w.Offer(world, nil, stream.Named("offer"), period)
 		x := offer.Inputs(problem.Actions)
-		choice := l.Act(s, nil, of.Act(period), period, x, offer.There)
+		choice := l.Act(s, nil, of.Act(period), period, x, offer.Available)
 		outcome, world := w.Step(world, nil, stream.Named("step"), period, choice.Action)
 		reward := MulScalar(AddScalar(outcome.Reward, offset), scale)
 		next := l.Observe(s, nil, of.Learn(period), period, choice.Action, reward, x)

@@ -47,7 +47,7 @@ func items() hyper.Model {
 // Beliefs about arms equal the exact posterior: with prior N(0, 1), noise of variance 1/4 and n likes of an item, the
 // mean is 4 n / (4 n + 1).
 func TestArmsLearnThePosterior(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		bandit := must.M1(New(Config{Learner: learner.Learner{
 			Belief: items(), NoiseVariance: 0.25,
 		}, Seed: 1, Backend: name}))
@@ -108,7 +108,7 @@ func TestDefaultStepIsStable(t *testing.T) {
 func TestDataBoundTheStep(t *testing.T) {
 	line := base.Linear{Features: 2}
 	model := hyper.Model{Base: line, Hyper: hyper.Linear{Layout: hyper.Dense(2, 3), P: index.Gaussian{N: 3}}}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		agents := map[train.Integration]*Agent{}
 		for _, i := range []train.Integration{train.Exact, train.FullData, train.Sampled} {
 			agents[i] = must.M1(New(Config{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/catalog"
@@ -81,6 +82,23 @@ func Levels(h lab.Header, key string) (out []any) {
 			out = append(out, v)
 		}
 	}
-	slices.SortFunc(out, lab.CompareValues)
+	slices.SortFunc(out, compareValues)
 	return out
+}
+
+// compareValues compares two values of one key. Numbers, including numbers written as text, are compared by size and
+// come before other texts.
+func compareValues(a, b any) int {
+	s, t := fmt.Sprint(a), fmt.Sprint(b)
+	x, errX := strconv.ParseFloat(s, 64)
+	y, errY := strconv.ParseFloat(t, 64)
+	switch {
+	case errX == nil && errY == nil:
+		return cmp.Compare(x, y)
+	case errX == nil:
+		return -1
+	case errY == nil:
+		return 1
+	}
+	return cmp.Compare(s, t)
 }

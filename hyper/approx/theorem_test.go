@@ -124,7 +124,7 @@ func TestOnlyInputZDependsOnZ(t *testing.T) {
 
 // Model.Predict and the direct evaluation agree up to the rounding of either precision.
 func TestPredictionsAreTheDirectEvaluation(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, measure := range []string{"gaussian", "posterior"} {
 			for _, r := range References {
 				const k = 3

@@ -161,7 +161,7 @@ func open(name string) (compute.Backend, error) {
 		return compute.NewWithConfig(Go + ":ops_sequential")
 	}
 	path := PluginPath(device(name))
-	serve(name, path)
+	useCache(name, path)
 	// Disable NVIDIA's TF32, which multiplies with only three decimals. go-xla enables it if the path contains "cuda".
 	b, err := compute.NewWithConfig("xla:" + path + ",tf32=false")
 	if err != nil {

@@ -73,8 +73,8 @@ func openCompileCache() (*compiled.Cache, error) {
 
 // Compiling counts the programs that this process requested from a backend.
 type Compiling struct {
-	Compiled int // loaded from the compile cache
-	Loaded   int // waited for another process that compiled the same program
-	Waited   int // damaged or foreign files of the cache, which were not used
-	Replaced int // files of the cache that were damaged or foreign, and were not used
+	Compiled int // compiled by XLA
+	Loaded   int // loaded from the compile cache
+	Waited   int // waited for another process that compiled the same program
+	Replaced int // damaged or foreign files of the cache, which were not used
 }

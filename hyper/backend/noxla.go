@@ -8,7 +8,7 @@ import "errors"
 // supports.
 const HasXLA = false
 
-func serve(name, path string) {}
+func useCache(name, path string) {}
 
 // CompilingOf returns the number of programs that an open backend has compiled so far. The error says why the compile
 // cache does not serve the backend.

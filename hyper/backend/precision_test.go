@@ -16,7 +16,7 @@ import (
 // Matrix products of float32 have single precision on all backends: a GPU's TF32 has errors of 1.5e-3 (H200).
 func TestPrecision(t *testing.T) {
 	const n = 256
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		b := must.M1(backend.Open(name))
 		e := MustNewExec(b, func(seed *Node) []*Node {
 			r := rng.New(seed)

@@ -29,9 +29,9 @@ var caches = map[string]cached{} // by backend that was opened; guarded by mu
 
 var errCacheOff = errors.New("HYPER_COMPILE_CACHE is off")
 
-// serve puts the compile cache in front of a backend's plugin. If this fails, go-xla loads the plugin itself, without a
+// useCache puts the compile cache in front of a backend's plugin. If this fails, go-xla loads the plugin itself, without a
 // cache.
-func serve(name, path string) {
+func useCache(name, path string) {
 	if _, done := caches[name]; !done {
 		caches[name] = newCached(path)
 	}

@@ -25,7 +25,7 @@ type Delayed struct {
 	Periods int `help:"number of periods from an action until its reward arrives"`
 }
 
-var _ Told = &Delayed{}
+var _ MeanReporter = &Delayed{}
 
 // The names of a Delayed world's own nodes in the state.
 const (
@@ -76,7 +76,7 @@ func (b *Delayed) Init(s rng.Stream, n hyper.Numbers) State {
 
 // Means returns the means of World, or nil if World does not report them.
 func (b *Delayed) Means(state State) *Node {
-	if w, ok := b.World.(Told); ok {
+	if w, ok := b.World.(MeanReporter); ok {
 		return w.Means(state)
 	}
 	return nil
@@ -116,7 +116,7 @@ func (b *Delayed) Step(state State, n hyper.Numbers, s rng.Stream, period, actio
 		return old
 	}
 	delay := Scalar(period.Graph(), period.DType(), b.Periods)
-	late := &Late{Arrived: GreaterOrEqual(period, delay), Action: exchange(lateAction, action)}
+	late := &LateReward{Arrived: GreaterOrEqual(period, delay), Action: exchange(lateAction, action)}
 	if state[lateInput] != nil {
 		late.Input = exchange(lateInput, pickRow(state[offered], action))
 	}

@@ -20,7 +20,7 @@ type Drifting struct {
 	Drift float64 `run:"true" help:"d, from 0 to 1: share of the variance of mean rewards that is new in each period"`
 }
 
-var _ Told = &Drifting{}
+var _ MeanReporter = &Drifting{}
 
 // NewDrifting returns a bandit with 10 arms. Their mean rewards have a correlation of 1/2 over about 140 periods.
 func NewDrifting() *Drifting {

@@ -24,7 +24,7 @@ type Gaussian struct {
 	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, which the agent knows"`
 }
 
-var _ Told = &Gaussian{}
+var _ MeanReporter = &Gaussian{}
 
 // NewGaussian returns the bandit of section 4.1 with 10 arms.
 func NewGaussian() *Gaussian { return &Gaussian{Arms: 10, PriorVariance: 2.25, NoiseVariance: 1} }

@@ -38,7 +38,7 @@ const (
 	ActionsSphere = "sphere"
 )
 
-var _ Told = &Linear{}
+var _ MeanReporter = &Linear{}
 
 // NewLinear returns the bandit with d = 10 and 100 actions.
 func NewLinear() *Linear {

@@ -24,7 +24,7 @@ func TestLinearActions(t *testing.T) {
 		ActionsBox: {1 / math.Sqrt(5), 1. / 15}, ActionsFifth: {1 / math.Sqrt(5), 1. / 5},
 		ActionsCube: {1 / math.Sqrt(features), 1. / features}, ActionsSphere: {1, 1. / features},
 	} {
-		testbackend.Each(t, func(t *testing.T, name string) {
+		testbackend.ForEach(t, func(t *testing.T, name string) {
 			e, err := backend.Open(name)
 			if err != nil {
 				t.Fatal(err)
@@ -86,7 +86,7 @@ func TestWrongLinear(t *testing.T) {
 // standard errors.
 func TestUnknownAction(t *testing.T) {
 	const runs = 10_000
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		e, err := backend.Open(name)
 		if err != nil {
 			t.Fatal(err)

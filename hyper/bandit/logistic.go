@@ -26,7 +26,7 @@ type NeuralLogistic struct {
 	Temperature float64 `run:"true" help:"rho: divides the network's logits; smaller values make rewards more certain"`
 }
 
-var _ Told = &NeuralLogistic{}
+var _ MeanReporter = &NeuralLogistic{}
 
 // NewNeuralLogistic returns the bandit with 1,000 actions of 100 features and a temperature of 0.1.
 func NewNeuralLogistic() *NeuralLogistic {

@@ -29,7 +29,7 @@ func TestNeuralLogisticGenerator(t *testing.T) {
 	for i := range seeds {
 		seeds[i] = uint64(i)
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		e, err := backend.Open(name)
 		if err != nil {
 			t.Fatal(err)

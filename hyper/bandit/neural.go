@@ -22,7 +22,7 @@ type Neural struct {
 	Noise     float64 `run:"true" help:"sigma_w of the environment: standard deviation of the rewards' noise"`
 }
 
-var _ Told = &Neural{}
+var _ MeanReporter = &Neural{}
 
 // NewNeural returns the bandit of section 4.2 with 200 actions.
 func NewNeural() *Neural {

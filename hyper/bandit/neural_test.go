@@ -49,7 +49,7 @@ func drawNeural(t testing.TB, name string, b *Neural, runs int) (actions, mean [
 // Actions have length 1, up to about ten roundings of single precision, and all differ.
 func TestNeuralActionsAreOnTheSphere(t *testing.T) {
 	const actions, features, runs = 7, 5, 300
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		x, _ := drawNeural(t, name, &Neural{Actions: actions, Features: features, Generator: []int{2}}, runs)
 		seen := map[float32]bool{}
 		for at := 0; at < len(x); at += features {

@@ -24,7 +24,7 @@ type OneSparse struct {
 	NoiseFactor   float64 `run:"true" help:"the noise's true variance / noise-variance; 100 in the paper's text"`
 }
 
-var _ Told = &OneSparse{}
+var _ MeanReporter = &OneSparse{}
 
 // NewOneSparse returns the bandit of section 5 with N = 50.
 func NewOneSparse() *OneSparse { return &OneSparse{Size: 50, NoiseVariance: 0.01, NoiseFactor: 1} }

@@ -20,7 +20,7 @@ import (
 // over 4,000 runs of one action each, and over 4,000 draws of 3 among 9 actions.
 func TestQuadraticActions(t *testing.T) {
 	const runs, actions, offered, features = 4000, 9, 3, 20
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		seeds := make([]uint64, runs)
 		for i := range seeds {
 			seeds[i] = uint64(i)

@@ -51,7 +51,7 @@ func TestShuffled(t *testing.T) {
 	const rows, passes = 7, 3
 	w := &Table{File: numbered(t, rows), Order: Shuffled, Standardize: Raw}
 	seeds, orders := []uint64{1, 2, 3}, map[string]string{}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		all := map[string]bool{}
 		for run, h := range watch(t, name, w, seeds, nil, rows*passes) {
 			order, mistakes := seen(h), float32(0)
@@ -136,7 +136,7 @@ func TestOnline(t *testing.T) {
 	w := &Table{File: file, Order: Shuffled, Standardize: Online}
 	raw := &Table{File: file, Order: Shuffled, Standardize: Raw}
 	clipped := 0
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		own := watch(t, name, raw, []uint64{4, 5}, nil, rows)
 		for run, h := range watch(t, name, w, []uint64{4, 5}, nil, rows) {
 			for column := range 2 {

@@ -20,7 +20,7 @@ type UnknownAction struct {
 	Actions int `help:"number of arms; the last one is unknown"`
 }
 
-var _ Told = &UnknownAction{}
+var _ MeanReporter = &UnknownAction{}
 
 // NewUnknownAction returns the bandit with 16 arms.
 func NewUnknownAction() *UnknownAction { return &UnknownAction{Actions: 16} }

@@ -36,22 +36,23 @@ type FromFile interface {
 	Source() (file, sha256 string)
 }
 
-// Told is a capability of a World: it reports the truth, for comparison with the belief of an agent.
-type Told interface {
+// MeanReporter is a capability of a World: it reports the truth, for comparison with the belief of an agent.
+type MeanReporter interface {
 	World
 	// Means returns the mean reward of each action in the coming period, [runs, actions], or nil if the world cannot
 	// report it.
 	Means(state State) *Node
 }
 
-// State maps names to the nodes that a world carries from period to period. The first axis is the runs axis.
+// State maps names to the nodes that a world, or an agent in it, carries from period to period. The first axis is the
+// runs axis.
 type State = map[string]*Node
 
 // Offer describes the actions of a period. Actions with features have them in X; actions without features are arms.
 type Offer struct {
-	X       *Node // features of each action, [runs, actions, features]; nil for arms
-	Context *Node // features of the period that all actions share, [runs, features]; nil for none
-	There   *Node // the actions that are available, bool [runs, actions]; nil if all are
+	X         *Node // features of each action, [runs, actions, features]; nil for arms
+	Context   *Node // features of the period that all actions share, [runs, features]; nil for none
+	Available *Node // the actions that are available, bool [runs, actions]; nil if all are
 }
 
 // Inputs returns the learner's input for each action, [runs, actions, features], or nil for arms. A context is appended
@@ -76,11 +77,11 @@ func (o Offer) Inputs(actions int) *Node {
 type Outcome struct {
 	Reward *Node // [runs]
 	Regret *Node // expected reward of the best available action minus that of the action taken, [runs]
-	Late   *Late
+	Late   *LateReward
 }
 
-// Late describes the action of a reward that arrives later than its action.
-type Late struct {
+// LateReward describes the action of a reward that arrives later than its action.
+type LateReward struct {
 	Arrived *Node // bool scalar: whether a reward arrives in this period
 	Action  *Node // action of the reward, int32 [runs]
 	Input   *Node // input of that action when it was taken, [runs, features]; nil for arms

@@ -108,7 +108,7 @@ func TestMLP(t *testing.T) {
 				}
 			}
 		}
-		testbackend.Each(t, func(t *testing.T, name string) {
+		testbackend.ForEach(t, func(t *testing.T, name string) {
 			got := eval(t, name, func(in []*Node) []*Node {
 				if outputs == 1 {
 					return []*Node{b.Outputs(in[0], in[1]), b.Apply(in[0], in[1])}
@@ -143,7 +143,7 @@ func TestTabularIsLinearInOneHots(t *testing.T) {
 	}
 	theta, v, w := random(r, runs*indices*arms), random(r, runs*inputs*columns), random(r, runs*arms*columns)
 	table, line := Tabular{arms}, Linear{Features: arms}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			x, phi, theta, v, w := in[0], in[1], in[2], in[3], in[4]
 			return []*Node{
@@ -189,7 +189,7 @@ func TestLinear(t *testing.T) {
 		}
 		project, gramMul = append(project, sum...), append(gramMul, gram...)
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			return []*Node{b.Apply(in[3], in[0]), b.Project(in[0], in[1]), b.GramMul(b.Gram(in[0]), in[2])}
 		}, tensors.FromFlatDataAndDimensions(x, runs, inputs, features),

@@ -67,7 +67,7 @@ func TestForward(t *testing.T) {
 			}
 		}
 		t.Run(fmt.Sprint(b.Layers, b.Activation), func(t *testing.T) {
-			testbackend.Each(t, func(t *testing.T, name string) {
+			testbackend.ForEach(t, func(t *testing.T, name string) {
 				out := eval(t, name, func(in []*Node) []*Node {
 					f, backward := net.Forward(in[0], in[1])
 					apply := net.Apply(in[0], in[1])

@@ -25,7 +25,7 @@ func TestIntercept(t *testing.T) {
 	if with.Inputs() != features || with.Groups()[0] != features+1 || with.UnitVariance() != plain.UnitVariance() {
 		t.Errorf("got %d inputs, groups %v, unit variance %v", with.Inputs(), with.Groups(), with.UnitVariance())
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			x, phi, theta, v, w := in[0], in[1], in[2], in[3], in[4]
 			return []*Node{

@@ -104,14 +104,14 @@ type oneUnknown struct {
 
 func (oneUnknown) Numbers() map[string]float64 { return nil }
 
-func (a oneUnknown) Init(s rng.Stream, _ hyper.Numbers) lab.State {
+func (a oneUnknown) Init(s rng.Stream, _ hyper.Numbers) bandit.State {
 	zero := Zeros(s.Graph(), shapes.Make(dtypes.Float32, s.Runs()))
-	return lab.State{"pays": AddScalar(zero, 0.5)}
+	return bandit.State{"pays": AddScalar(zero, 0.5)}
 }
 
 // Act draws from a stream that depends on the number of actions. Runs with the same seed and different numbers of
 // actions are therefore independent, except for the reward of the last arm.
-func (a oneUnknown) Act(state lab.State, _ hyper.Numbers, s rng.Stream, _, _, _ *Node) (action, values *Node) {
+func (a oneUnknown) Act(state bandit.State, _ hyper.Numbers, s rng.Stream, _, _, _ *Node) (action, values *Node) {
 	s, pays := s.Named(fmt.Sprint(a.actions)), state["pays"]
 	draw := func(n int) *Node { return Squeeze(s.Named("arm").Intn(Const(s.Graph(), int32(n)), 1), 1) }
 	half := Const(s.Graph(), float32(0.5))
@@ -125,7 +125,7 @@ func (a oneUnknown) Act(state lab.State, _ hyper.Numbers, s rng.Stream, _, _, _ 
 }
 
 // Predict draws functions: the mean rewards of all arms.
-func (a oneUnknown) Predict(state lab.State, _ hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
+func (a oneUnknown) Predict(state bandit.State, _ hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
 	pays := InsertAxes(state["pays"], -1, -1)
 	last := LessThan(s.Uniform(functions, 1), pays)
 	known := Zeros(s.Graph(), shapes.Make(dtypes.Float32, s.Runs(), functions, a.actions-1))
@@ -133,9 +133,9 @@ func (a oneUnknown) Predict(state lab.State, _ hyper.Numbers, s rng.Stream, func
 }
 
 // Learn stores the reward of the last arm when the arm is taken.
-func (a oneUnknown) Learn(state lab.State, _ hyper.Numbers, _ rng.Stream, d lab.Datum) lab.State {
+func (a oneUnknown) Learn(state bandit.State, _ hyper.Numbers, _ rng.Stream, d lab.Datum) bandit.State {
 	tried := Equal(d.Action, Const(d.Action.Graph(), int32(a.actions-1)))
-	return lab.State{"pays": Where(tried, d.Reward, state["pays"])}
+	return bandit.State{"pays": Where(tried, d.Reward, state["pays"])}
 }
 
 // Computation returns 0, because the agent makes no SGD steps.

@@ -13,6 +13,7 @@ import (
 	"github.com/janpfeifer/must"
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -113,7 +114,7 @@ func (t timing) frontier(ctx context.Context, groups [][]paper.FrontierPoint) er
 
 // times measures points in turn.
 func (t timing) times(ctx context.Context, points []paper.FrontierPoint) ([]paper.FrontierTime, error) {
-	size := lab.Size{Periods: paper.Frontier.Full.Periods, Runs: lab.BatchRuns(t.backend)}
+	size := lab.Size{Periods: paper.Frontier.Full.Periods, Runs: lab.Options{Backend: t.backend}.Defaults(lab.Spec{}).BatchRuns}
 	var specs []lab.Spec
 	at := map[string]int{} // index in specs of a setting; several bars may share a setting
 	name := func(p paper.FrontierPoint) string { return p.Agent + " " + strings.Join(p.Setting, " ") }
@@ -141,7 +142,7 @@ func (t timing) times(ctx context.Context, points []paper.FrontierPoint) ([]pape
 	for i, p := range points {
 		took := micros[at[name(p)]]
 		times[i] = paper.FrontierTime{FrontierPoint: p, Micros: took, MicrosRatio: stats.Float(math.NaN()),
-			Backend: t.backend, CPU: lab.ThisMachine().CPU}
+			Backend: t.backend, CPU: process.ThisMachine().CPU}
 		if p.Agent == "linear" {
 			linear[beside{p.Bar, p.Integrate}] = took
 		} else if other, ok := linear[beside{p.Bar, p.Integrate}]; ok {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -25,7 +26,7 @@ func doctorCommand() *cobra.Command {
 }
 
 func doctor() error {
-	m := lab.ThisMachine()
+	m := process.ThisMachine()
 	fmt.Printf("hyper %s, %s, %s/%s, %d cores (%s)\n", hyper.Version, m.Go, m.OS, m.Arch, m.CPUs, m.CPU)
 	code := lab.ThisProvenance(backend.Default())
 	fmt.Printf("%s\n%s\n", code, code.Libraries())

@@ -20,6 +20,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -150,7 +151,7 @@ func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Resu
 		f.out = filepath.Join("hyper-out", "testbed", s.Name+".jsonl")
 	}
 	record, err := testbed.OpenRecord(f.out, testbed.Header{Sweep: s.Name, Batches: f.options.Batches,
-		Backend: f.options.Backend, Provenance: lab.ThisProvenance(f.options.Backend), Machine: lab.ThisMachine()})
+		Backend: f.options.Backend, Provenance: lab.ThisProvenance(f.options.Backend), Machine: process.ThisMachine()})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
@@ -18,7 +19,7 @@ func TestTestbedRegression(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "r.jsonl")
 		// A record of all problems but the first, so that one problem is left.
 		r, err := testbed.OpenRecord(out, testbed.Header{Sweep: name, Batches: 3, Backend: "go",
-			Provenance: lab.ThisProvenance("go"), Machine: lab.ThisMachine()})
+			Provenance: lab.ThisProvenance("go"), Machine: process.ThisMachine()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/internal/workers"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -39,7 +40,7 @@ func (t *timing) open() error {
 		return errors.New("--rounds and --time must be positive")
 	}
 	t.backend = cmp.Or(t.backend, backend.Default())
-	return workers.OpenShare(t.backend, fmt.Sprintf("0/%d", lab.ThisMachine().CPUs))
+	return workers.OpenShare(t.backend, fmt.Sprintf("0/%d", process.ThisMachine().CPUs))
 }
 
 // short writes a number with three digits, or with all digits before the point, and NaN as a dash.
@@ -54,7 +55,7 @@ func short(x float64) string {
 // periods. It returns the microseconds of a run-period in the fastest round, and the bytes of a run, which are nil if
 // the backend does not report memory.
 func (t timing) inTurn(ctx context.Context, specs []lab.Spec) (micros, bytes []float64, err error) {
-	runs := lab.BatchRuns(t.backend)
+	runs := lab.Options{Backend: t.backend}.Defaults(lab.Spec{}).BatchRuns
 	var clocks []*lab.Clock
 	defer func() {
 		for _, clock := range clocks {

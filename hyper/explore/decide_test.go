@@ -68,7 +68,7 @@ func TestDecideAmongThoseThatAreThere(t *testing.T) {
 		{false, false, false, true, false, false},
 		{true, true, true, true, true, true},
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for what, p := range policies(t, n) {
 			for k, there := range masks {
 				if name != backend.Go && k > 0 { // XLA takes seconds to compile some
@@ -182,7 +182,7 @@ func TestNumbersOfEachRun(t *testing.T) {
 	for i := range values {
 		values[i] = draw(r, 3, 4)
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for period := int32(0); period < 12; period++ {
 			probabilities, action, err := anneal(name, EpsilonGreedy{N: 3}, values, period, rates)
 			if err != nil {

@@ -54,7 +54,7 @@ func TestEpsilonGreedy(t *testing.T) {
 	for i := range values {
 		values[i], rates[i] = [][]float32{{4, 3, 0}, {0, 3, 6}}, []float32{30, 5}[i%2]
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, period := range []int32{0, 10, 90} {
 			probabilities, action, err := anneal(name, EpsilonGreedy{N: 2}, values, period, rates)
 			if err != nil {

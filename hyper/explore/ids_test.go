@@ -143,7 +143,7 @@ func checkMinimum(pi, r, v []float32) error {
 // The minimiser's ratio is never above the least ratio of all pairs by brute force, for thousands of r and v with up to
 // 300 actions.
 func TestMinimumRatioAgainstAllPairs(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		for _, c := range [][2]int{{1, 40}, {2, 1000}, {3, 1000}, {4, 1000}, {7, 1000}, {30, 1000}, {100, 300}, {300, 60}} {
 			r, v := instances(rng, c[0], c[1])
@@ -254,7 +254,7 @@ func information(values [][]float32) (regret, variance []float64) {
 // r and v agree with the formulas, with more actions than functions, with fewer, with ties, and with enough of both for
 // the scatter and for unequal parts.
 func TestInformation(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		b, err := backend.Open(name)
 		if err != nil {
 			t.Fatal(err)
@@ -300,7 +300,7 @@ func TestInformation(t *testing.T) {
 // information than the machines', for more regret. IDS that is restricted to candidates cannot ask the oracle.
 func TestIDSPlaysWhatIsSurelyNotBest(t *testing.T) {
 	values := [][][]float32{{{2, 1.9, -1}, {1.9, 2, 1}}}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, only := range []bool{false, true} {
 			probabilities, _, err := decideAt(name, IDS{N: 2, OnlyCandidates: only}, values, []uint64{1})
 			if err != nil {
@@ -358,7 +358,7 @@ func ExampleIDS() {
 // shapes are processed whole and in parts, with fewer functions than actions and with more. On xla:cpu 199 of 2,368
 // numbers of the first shape differed when sums were products or scatters depending on the size of the batch.
 func TestInformationOfRunsAlone(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		if name == backend.XLACUDA {
 			t.Skip(testbackend.NotOnGPU)
 		}
@@ -396,7 +396,7 @@ func TestInformationOfRunsAlone(t *testing.T) {
 
 // Sums of groups equal a product with one-hot rows, which replaces the scatter on a GPU.
 func TestGroupSums(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		b, err := backend.Open(name)
 		if err != nil {
 			t.Fatal(err)

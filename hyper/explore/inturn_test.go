@@ -15,7 +15,7 @@ import (
 // Every run takes its available actions one after the other.
 func TestInTurn(t *testing.T) {
 	there := [][]bool{{true, true, true}, {false, true, true}, {false, false, true}}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for period, want := range [][]int32{{0, 1, 2}, {1, 2, 2}, {2, 1, 2}, {0, 2, 2}} {
 			out, err := CallOnceN(must.M1(backend.Open(name)), func(in []*Node) []*Node {
 				return []*Node{InTurn(in[0], 3, in[1]), InTurn(in[0], 3, nil)}

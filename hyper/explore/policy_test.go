@@ -177,7 +177,7 @@ func TestValuesThatAreNotFinite(t *testing.T) {
 		of(inf, -inf, nan), of(0, inf, 1),
 		{{nan, 0, 0}, {0, 1, 0}, {0, 0, -inf}, {inf, 0, 0}}, {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {nan, nan, nan}}}
 	rates := slices.Repeat([]float32{30}, len(values))
-	testbackend.Each(t, func(t *testing.T, on string) {
+	testbackend.ForEach(t, func(t *testing.T, on string) {
 		for name, p := range policies(t, n) {
 			if on != backend.Go && name == "ids, candidates" { // XLA takes seconds to compile IDS: once is enough
 				continue

@@ -43,7 +43,7 @@ func gaps(values [][]float32, there []bool, gamma float64) []float64 {
 func TestSquareCB(t *testing.T) {
 	const runs, n, actions = 3000, 4, 6
 	r := rand.New(rand.NewPCG(21, 22))
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, there := range [][]bool{nil, {false, true, true, false, true, true}, {2: true, 5: false}} {
 			for given, gamma := range map[float64]float64{0: 100, 2: 2} {
 				one := draw(r, n, actions)

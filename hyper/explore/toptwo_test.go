@@ -17,7 +17,7 @@ import (
 func TestTopTwo(t *testing.T) {
 	four := [][]float32{{5, 1, 5, 0}, {0, 0, 1, 0}, {2, 0, 0, 1}, {0, 9, 0, 8}} // best: 0 (tie with 2), 2, 0, 1
 	three := [][]float32{{0, 1}, {0, 2}, {3, 0}}                                // best: 1, 1, 0
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, c := range []struct {
 			beta       float64
 			values     [][]float32

@@ -25,7 +25,7 @@ func TestUCB(t *testing.T) {
 		}
 		many = append(many, f)
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, c := range []struct {
 			quantile float64
 			values   [][]float32
@@ -73,7 +73,7 @@ func TestUCBOfAHundred(t *testing.T) {
 // The means are 2, 2 and 1, although each function alone prefers another action. In the second run they are 1, 3 and 2.
 func TestGreedy(t *testing.T) {
 	values := [][][]float32{{{4, 1, 0}, {0, 3, 2}}, {{2, 3, 4}, {0, 3, 0}}}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		probabilities, action, err := decide(name, Greedy{N: 2}, values)
 		if got, want := fmt.Sprint(action, probabilities, err), "[0 1] [[1 0 0] [0 1 0]] <nil>"; got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -109,7 +109,7 @@ func TestFrameMoments(t *testing.T) {
 			}
 		}
 	}
-	testbackend.Each(t, func(t *testing.T, name string) { check(t, name, Gaussian{10}, 40) })
+	testbackend.ForEach(t, func(t *testing.T, name string) { check(t, name, Gaussian{10}, 40) })
 }
 
 // Two sets, of one run or of two, are independent, and so are the groups of a set and the blocks of two arms: the
@@ -178,7 +178,7 @@ func TestBernoulli(t *testing.T) {
 	if m := law.Moments(); m.Mean != 1 || math.Abs(m.Second-1/keep) > 1e-12 {
 		t.Errorf("moments %v and %v, want 1 and 1/%v", m.Mean, m.Second, keep)
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		z := eval(t, name, func(in []*graph.Node) []*graph.Node {
 			return []*graph.Node{law.Sample(rng.New(in[0]),
 				n).Dense()}

@@ -25,7 +25,7 @@ var laws = []Distribution{Gaussian{4}, Sphere{4}, OneHot{4}, PerArm{Arms: 2, M: 
 func TestIndexMoments(t *testing.T) {
 	const n = 40_000
 	for _, law := range laws {
-		testbackend.Each(t, func(t *testing.T, name string) {
+		testbackend.ForEach(t, func(t *testing.T, name string) {
 			z := eval(t, name, func(in []*graph.Node) []*graph.Node {
 				return []*graph.Node{law.Sample(rng.New(in[0]),
 					n).Dense()}
@@ -61,7 +61,7 @@ func TestIndexMoments(t *testing.T) {
 // 1.
 func TestLengths(t *testing.T) {
 	const n = 500
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*graph.Node) []*graph.Node {
 			s := rng.New(in[0])
 			return []*graph.Node{Sphere{5}.Sample(s, n).Dense(), OneHot{5}.Sample(s, n).Dense(), Gaussian{5}.Perturbation(s, n),
@@ -90,7 +90,7 @@ func TestLengths(t *testing.T) {
 func TestPerturbationsAreStandardNormal(t *testing.T) {
 	const n = 40_000
 	for _, law := range laws {
-		testbackend.Each(t, func(t *testing.T, name string) {
+		testbackend.ForEach(t, func(t *testing.T, name string) {
 			out := eval(t, name, func(in []*graph.Node) []*graph.Node {
 				s := rng.New(in[0])
 				indices, data := n, 1 // given a: many z
@@ -127,7 +127,7 @@ func TestDot(t *testing.T) {
 		arms[i] = int32(r.IntN(2))
 	}
 	for _, law := range laws {
-		testbackend.Each(t, func(t *testing.T, name string) {
+		testbackend.ForEach(t, func(t *testing.T, name string) {
 			out := eval(t, name, func(in []*graph.Node) []*graph.Node {
 				s := rng.New(in[0])
 				z, a := law.Sample(s.Named("z"), indices), law.Perturbation(s.Named("a"), data)
@@ -155,7 +155,7 @@ func TestDot(t *testing.T) {
 
 // All returns each one-hot vector once, in order, for each run. The share of each particle in a sample is 1/N.
 func TestOneHotAll(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*graph.Node) []*graph.Node {
 			all := OneHot{3}.All(in[0].Graph(), 2)
 			if all.Len() != 3 || !all.Every {

@@ -20,7 +20,7 @@ func TestLaws(t *testing.T) {
 	const n, dim = 40_000, 6
 	for _, law := range enum.All[Law]() {
 		d := Paired{N: dim, Reference: law, Noise: law, Nonzero: 2}
-		testbackend.Each(t, func(t *testing.T, name string) {
+		testbackend.ForEach(t, func(t *testing.T, name string) {
 			out := eval(t, name, func(in []*graph.Node) []*graph.Node {
 				s := rng.New(in[0])
 				return []*graph.Node{d.Sample(s.Named("z"), n).Dense(), d.Perturbation(s.Named("a"), n)}
@@ -67,7 +67,7 @@ func checkLaw(t *testing.T, law Law, vectors []float32, length float64, dim int)
 
 // A Gaussian reference with perturbations on a sphere equals Gaussian: the draws are the same.
 func TestPairedIsGaussian(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*graph.Node) []*graph.Node {
 			s := rng.New(in[0])
 			p, g := Paired{N: 5, Reference: LawGaussian, Noise: LawSphere}, Gaussian{5}

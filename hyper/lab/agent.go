@@ -5,28 +5,25 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// State maps names to the nodes that a world or an agent carries from period to period. The first axis of a node is the
-// runs axis.
-type State = map[string]*Node
-
 // Agent chooses actions and learns from rewards. Its methods build graphs for a batch of runs. An Agent is either a
-// learner or a [Yardstick].
+// learner or a [Oracle].
 type Agent interface {
 	// Numbers returns, by name, the settings that do not shape the computation. The other methods get them as nodes.
 	Numbers() map[string]float64
-	Init(s rng.Stream, n hyper.Numbers) State
+	Init(s rng.Stream, n hyper.Numbers) bandit.State
 	// Act returns the action of each run, int32 [runs], and the values that led to the choice, [runs, ...]. A run
 	// diverges when one of its values is not finite. period is an int32 scalar that counts from 0. x holds the inputs
 	// of the actions, and available marks the actions that may be taken, as in [learner.Learner].Act.
-	Act(state State, n hyper.Numbers, s rng.Stream, period, x, available *Node) (action, values *Node)
+	Act(state bandit.State, n hyper.Numbers, s rng.Stream, period, x, available *Node) (action, values *Node)
 	// Learn returns the state after the agent has learned from a datum.
-	Learn(state State, n hyper.Numbers, s rng.Stream, d Datum) State
+	Learn(state bandit.State, n hyper.Numbers, s rng.Stream, d Datum) bandit.State
 	// Computation returns the paper's measure of arithmetic per period (section 4.1): n_sgd n_z n_data n_params.
 	Computation() float64
 }
@@ -43,14 +40,14 @@ type Datum struct {
 // learning makes an Agent of a [learner.Learner]. Package agent uses the same learner, with one run.
 type learning struct{ learner.Learner }
 
-func (a learning) Init(s rng.Stream, n hyper.Numbers) State { return a.Learner.Init(s, n) }
+func (a learning) Init(s rng.Stream, n hyper.Numbers) bandit.State { return a.Learner.Init(s, n) }
 
-func (a learning) Act(state State, n hyper.Numbers, s rng.Stream, period, x, available *Node) (action, values *Node) {
+func (a learning) Act(state bandit.State, n hyper.Numbers, s rng.Stream, period, x, available *Node) (action, values *Node) {
 	c := a.Learner.Act(state, n, s, period, x, available)
 	return c.Action, c.Values
 }
 
-func (a learning) Learn(state State, n hyper.Numbers, s rng.Stream, d Datum) State {
+func (a learning) Learn(state bandit.State, n hyper.Numbers, s rng.Stream, d Datum) bandit.State {
 	x := d.Action
 	if d.Input != nil {
 		x = d.Input

@@ -20,9 +20,10 @@ type Change struct {
 	Sets        []string // "key=v1,v2"
 }
 
-// Changes lists all commits that changed existing results, from the oldest to the newest. [Epoch] is the number of the
-// last one. A commit that changes results must add a line here, with the next number, and must record the golden
-// digests again (see TestGolden in package paper).
+// Changes lists all commits that changed existing results, from the oldest to the newest. The number of the last one is
+// the epoch of the present code. A commit that changes results must add a line here, with the next number, and must
+// record the golden digests again (see TestGolden in package paper). Digests are recorded on CPUs only: a commit that
+// changes nothing but the rounding on a GPU has no line.
 var Changes = []Change{
 	{Epoch: 1, Revision: "bc9e383", What: "normal numbers are drawn in another way, and all that is random with them"},
 	{Epoch: 2, Revision: "de8c335", What: "the ensemble of section 5 starts as draws of one-hot vectors",
@@ -74,13 +75,13 @@ var verified = map[string]string{
 	"e90b78f85df768590fcdfebe4341c184": "03d0546",
 }
 
-// Epoch returns the number of the last change of results up to this revision.
-func Epoch() int { return Changes[len(Changes)-1].Epoch }
+// epoch returns the number of the last change of results up to this revision.
+func epoch() int { return Changes[len(Changes)-1].Epoch }
 
-// touches reports whether the change concerns one of the entries of an experiment.
-func (c Change) touches(experiment string, entries []Entry) bool {
-	return among(c.Experiments, experiment) && slices.ContainsFunc(entries, func(e Entry) bool {
-		if !among(c.Agents, e.Agent) {
+// affects reports whether the change concerns one of the entries of an experiment.
+func (c Change) affects(experiment string, entries []Entry) bool {
+	return permits(c.Experiments, experiment) && slices.ContainsFunc(entries, func(e Entry) bool {
+		if !permits(c.Agents, e.Agent) {
 			return false
 		}
 		own := catalog.Values(e.Setting)
@@ -92,8 +93,8 @@ func (c Change) touches(experiment string, entries []Entry) bool {
 	})
 }
 
-// among reports whether a list has the name. An empty list restricts nothing: among then returns true.
-func among(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
+// permits reports whether a list has the name. An empty list restricts nothing: permits then returns true.
+func permits(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
 
 // String describes the change in one line.
 func (c Change) String() string {

@@ -41,7 +41,7 @@ func NewClock(spec Spec, entry, runs int, name string) (*Clock, error) {
 // first makes a call of one period. On the Go backend this call compiles.
 func (c *Clock) first() error {
 	var last []any
-	if c.program.loop {
+	if c.program.blocks != nil {
 		last = []any{int32(1)}
 	}
 	begin := time.Now()

@@ -15,6 +15,7 @@
 package lab
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,7 +33,7 @@ type Experiment struct {
 	Agents               map[string]func() Learner // returns the agents with the defaults that they have in this world
 	Order                []string                  // the order of the agents
 	Sets                 []string                  // settings of a Spec for keys that have no given value, see [Experiment.Spec]
-	Tuned                []Tuned                   // results of searches, for keys that a Spec is not given; they replace the agents' defaults
+	Tuned                []SearchResult            // results of searches, for keys that a Spec is not given; they replace the agents' defaults
 	Quick, Full          Size
 	Failure              float64 // a run fails if its regret per period, late in the run, is above this number
 	// Target returns the average regret per period, over runs of the Full size, below which a setting performs well. It
@@ -80,4 +81,73 @@ func Find(known map[string]Experiment, name string) (Experiment, error) {
 	slices.Sort(names)
 	return Experiment{}, fmt.Errorf("unknown experiment %q%s; the experiments are %s", name, nearest.Hint(name, names),
 		strings.Join(names, ", "))
+}
+
+// New returns the default setting of an agent of the experiment, or of a learner of the catalogue.
+func (x Experiment) New(agent string) (*Setting, error) {
+	s, kind := &Setting{World: x.World()}, agent
+	if own := x.kinds[agent]; own != "" {
+		kind = own
+	}
+	if f, ok := x.Agents[agent]; ok {
+		s.Learner = f()
+	} else if f, err := catalog.Find(kind); err == nil {
+		arms := s.World.Validate() == nil && s.World.Problem().Features == 0
+		s.Learner = f(arms)
+	} else {
+		names := slices.Concat(x.Order, catalog.Names(catalog.Learners()))
+		return nil, fmt.Errorf("experiment %s has no agent %q%s; its agents are %s%s", x.Name, agent,
+			nearest.Hint(agent, names), strings.Join(x.Order, ", "), x.others())
+	}
+	if usual := x.usual[agent]; usual != nil {
+		return s, s.copyValues(usual)
+	}
+	return s, catalog.Share(s) // a learner assumes what is true in the world
+}
+
+// newEntry is New for the agent of an entry, which may be a learner with settings of its own.
+func (x Experiment) newEntry(agent, kind string) (*Setting, error) {
+	if kind == "" || x.kinds[agent] != "" {
+		return x.New(agent)
+	}
+	return x.New(kind)
+}
+
+// others lists, for an error, the learners of the catalogue that are not agents of the experiment.
+func (x Experiment) others() string {
+	names := catalog.Names(catalog.Learners())
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(x.Order, name) })
+	if len(names) == 0 {
+		return ""
+	}
+	return "; other learners are " + strings.Join(names, ", ")
+}
+
+// WithLearner returns the experiment with one more agent: a learner of the catalogue, with settings of its own,
+// which are a JSON object of keys and values.
+func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Experiment, error) {
+	if _, err := catalog.Find(kind); err != nil {
+		return x, err
+	}
+	if _, taken := x.Agents[name]; taken {
+		return x, fmt.Errorf("experiment %s already has an agent %s; choose another name", x.Name, name)
+	}
+	s, err := x.New(kind)
+	if err != nil {
+		return x, err
+	}
+	if err := catalog.SetValues(s, settings); err != nil {
+		return x, err
+	}
+	x.usual, x.kinds = cloned(x.usual), cloned(x.kinds)
+	x.usual[name], x.kinds[name] = s, kind
+	return x, nil
+}
+
+// cloned returns a copy of a map. The copy of nil is an empty map.
+func cloned[V any](m map[string]V) map[string]V {
+	if m == nil {
+		return map[string]V{}
+	}
+	return maps.Clone(m)
 }

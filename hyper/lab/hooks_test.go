@@ -14,18 +14,26 @@ func WithChanges(t *testing.T, code Provenance, changes ...Change) {
 	t.Cleanup(func() { Changes, thisCode, unrecorded = before, then, none })
 }
 
-// TakenUp opens results as a run of the same Spec does, and returns the file's header.
-func TakenUp(t *testing.T, dir string, known map[string]Experiment, mix func(error)) (Header, error) {
+// Reopen opens results as a run of the same Spec does, and returns the file's header.
+func Reopen(t *testing.T, dir string, known map[string]Experiment, mix func(error)) (Header, error) {
 	t.Helper()
 	h, _, err := ReadResults(dir, known)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := Options{Dir: dir, Backend: "go", BatchRuns: 2, Mix: mix}
-	e := &engine{plan: newPlan(h.Spec, 2), opts: o, known: known, heard: listener{told: map[int]int{}}}
+	e := &engine{plan: newPlan(h.Spec, 2), opts: o, known: known, rows: rowListener{passed: map[int]int{}}}
 	if err = e.open(); err == nil {
 		err = e.out.file.Close()
 	}
 	after, _, err2 := ReadResults(dir, known)
 	return after, errors.Join(err, err2)
 }
+
+// Names that only tests of other packages than lab need.
+var (
+	ErrMemory  = errMemory
+	StateBytes = stateBytes
+)
+
+const Unknown = unknown

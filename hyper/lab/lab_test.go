@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "blocks" {
+		inBlocks()
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
@@ -103,7 +107,7 @@ var exploring = map[string][]string{
 // The actions and the regret of a run depend only on its Spec and seed: not on its batch, the length of a call, or the
 // workers.
 func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for label, c := range small {
 			if testing.Short() && (name != backend.Go || strings.HasSuffix(label, "sampled")) {
 				continue
@@ -134,7 +138,7 @@ func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
 
 // The same for a single run of a network whose indices come in frames: in a batch of one, XLA adds its products in
 // another order than in larger batches.
-func TestARunAloneIsThatOfABatch(t *testing.T) {
+func TestARunAloneEqualsTheRunInABatch(t *testing.T) {
 	if !backend.HasXLA || backend.PluginPath("cpu") == "" {
 		t.Skip("this is about xla:cpu, which is not here; `go run ./kernels setup` installs it")
 	}
@@ -151,7 +155,7 @@ func TestARunAloneIsThatOfABatch(t *testing.T) {
 // The same for every policy. With 148 actions XLA computed the sums of exact IDS in another order in a batch of 8 than
 // for a single run. (Package explore tests the sums of sampled IDS to the bit.)
 func TestDecisionsDoNotDependOnTheBatch(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		if name == backend.XLACUDA {
 			t.Skip(testbackend.NotOnGPU)
 		}
@@ -247,7 +251,7 @@ func TestAgentsMeetTheSameEnvironment(t *testing.T) {
 }
 
 func TestSweepCompilesOnce(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		steps := "step-size=0.05"
 		for i := range 19 {
 			steps += fmt.Sprintf(",%.2f", 0.1+0.05*float64(i))
@@ -276,7 +280,7 @@ func TestSweepCompilesOnce(t *testing.T) {
 
 // A number for which 0 means a computation without it has two programs, with and without it. They agree if the number
 // has no effect.
-func TestWhatZeroTurnsOffIsNotComputed(t *testing.T) {
+func TestZeroTurnsComputationsOff(t *testing.T) {
 	s := spec(t, "linear", lab.Size{Periods: 30, Runs: 2}, append(small["linear sampled"][1:5:5], "clip=0,0.01,1e9")...)
 	before := lab.Compilations()
 	rows, _ := run(t, s, lab.Options{Backend: backend.Go, BatchRuns: 8})
@@ -300,7 +304,7 @@ func TestWhatZeroTurnsOffIsNotComputed(t *testing.T) {
 // A step size far too large makes predictions infinite. The run is marked with the period in which this happened, and
 // takes all actions in turn from then on: its regret in a round is the sum of all gaps.
 func TestDivergenceIsMarked(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		s := spec(t, "linear", lab.Size{Periods: 400, Runs: 2},
 			append(small["linear sampled"][1:5:5], "step-size=0.3,1000")...)
 		rows, _ := run(t, s, lab.Options{Backend: name})

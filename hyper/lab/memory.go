@@ -14,8 +14,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/process"
 )
 
-// ErrMemory reports that the runs of a Spec need more memory than the machine has free.
-var ErrMemory = errors.New("not enough memory")
+// errMemory reports that the runs of a Spec need more memory than the machine has free.
+var errMemory = errors.New("not enough memory")
 
 // fit returns the number of runs of a batch with which the Spec fits into free memory: o.BatchRuns, or fewer if chosen
 // is true, which means that the program and not the user chose o.BatchRuns. fit counts twice the memory that runs carry
@@ -31,7 +31,7 @@ func fit(spec Spec, o Options, chosen bool) (int, error) {
 	for _, e := range spec.Entries {
 		if key := e.Shape(); !seen[key] {
 			seen[key] = true
-			if bytes, err := StateBytes(e, spec.Periods); err == nil { // otherwise compiling it will report the fault
+			if bytes, err := stateBytes(e, spec.Periods); err == nil { // otherwise compiling it will report the fault
 				largest = max(largest, bytes)
 			}
 		}
@@ -44,11 +44,11 @@ func fit(spec Spec, o Options, chosen bool) (int, error) {
 	case most < 1:
 		return 0, fmt.Errorf("%w: a run needs at least %s, and %d runs at once need %s, but only %s are free; use "+
 			"fewer --workers",
-			ErrMemory, process.Bytes(2*largest), at, process.Bytes(2*largest*int64(at)), process.Bytes(free))
+			errMemory, process.Bytes(2*largest), at, process.Bytes(2*largest*int64(at)), process.Bytes(free))
 	case !chosen:
 		return 0, fmt.Errorf("%w: %d batches of %d runs need at least %s, but only %s are free; --batch-runs %d "+
 			"would fit",
-			ErrMemory, at, o.BatchRuns,
+			errMemory, at, o.BatchRuns,
 			process.Bytes(2*largest*int64(o.BatchRuns)*int64(at)), process.Bytes(free), most)
 	}
 	return most, nil
@@ -56,10 +56,10 @@ func fit(spec Spec, o Options, chosen bool) (int, error) {
 
 func sortedKeys(m map[string]float64) []string { return slices.Sorted(maps.Keys(m)) }
 
-// StateBytes returns the number of bytes that one run of an entry carries from period to period, if the run has the
-// given number of periods. A run needs at least this much memory, and twice as much while it advances. StateBytes reads
+// stateBytes returns the number of bytes that one run of an entry carries from period to period, if the run has the
+// given number of periods. A run needs at least this much memory, and twice as much while it advances. stateBytes reads
 // the sizes from the graph; it computes nothing.
-func StateBytes(e Entry, periods int) (bytes int64, err error) {
+func stateBytes(e Entry, periods int) (bytes int64, err error) {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
 		return 0, err

@@ -6,6 +6,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -15,11 +16,11 @@ type oneHot struct {
 	arms int
 }
 
-func (a oneHot) Act(state State, n hyper.Numbers, s rng.Stream, period, _, available *Node) (action, values *Node) {
+func (a oneHot) Act(state bandit.State, n hyper.Numbers, s rng.Stream, period, _, available *Node) (action, values *Node) {
 	return a.Agent.Act(state, n, s, period, a.inputs(s), available)
 }
 
-func (a oneHot) Learn(state State, n hyper.Numbers, s rng.Stream, d Datum) State {
+func (a oneHot) Learn(state bandit.State, n hyper.Numbers, s rng.Stream, d Datum) bandit.State {
 	d.Inputs = a.inputs(s)
 	return a.Agent.Learn(state, n, s, d)
 }

@@ -38,7 +38,8 @@ type Options struct {
 // run.
 var ErrInterrupted = errors.New("interrupted")
 
-// Defaults sets the options that were left zero to the values that Run would choose for a Spec. `hyper bench batches`
+// Defaults sets the options that were left zero to the values that Run would choose for a Spec, or, for a Spec
+// without entries, for as many runs as are wanted. `hyper bench batches`
 // measures this choice: on a CPU, one worker per core with small batches was fastest; on a GPU, larger batches were
 // always faster. If there are fewer shapes than workers, the runs are divided among all workers. Otherwise a worker
 // with a shape of its own compiles less.
@@ -46,7 +47,7 @@ func (o Options) Defaults(spec Spec) Options {
 	if o.Backend == "" {
 		o.Backend = backend.Default()
 	}
-	workers, runs := runtime.NumCPU(), BatchRuns(o.Backend)
+	workers, runs := runtime.NumCPU(), batchRuns(o.Backend)
 	if o.Backend == backend.XLACUDA {
 		workers = 1
 	}
@@ -56,7 +57,7 @@ func (o Options) Defaults(spec Spec) Options {
 		}
 	}
 	set(&o.Workers, workers)
-	if p := newPlan(spec, 1); len(p.shapes) < o.Workers {
+	if p := newPlan(spec, 1); len(p.shapes) > 0 && len(p.shapes) < o.Workers {
 		runs = min(runs, (len(p.batches)+o.Workers-1)/o.Workers)
 	}
 	set(&o.BatchRuns, runs)
@@ -67,9 +68,9 @@ func (o Options) Defaults(spec Spec) Options {
 	return o
 }
 
-// BatchRuns returns a suitable number of runs in one batch for a backend, if there are enough runs. See
+// batchRuns returns a suitable number of runs in one batch for a backend, if there are enough runs. See
 // Options.Defaults.
-func BatchRuns(name string) int {
+func batchRuns(name string) int {
 	switch name {
 	case backend.XLACPU:
 		return 8

@@ -14,8 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
-	"github.com/hypermodels/hypermodels/hyper/explore"
-	"github.com/hypermodels/hypermodels/hyper/internal/row"
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
@@ -46,25 +45,25 @@ type program struct {
 	agent   Agent
 	inputs  []string // names of the numbers that each run has of its own, sorted
 	names   []string // names of the nodes of the State, sorted; set by the first call of start
-	loop    bool     // whether advance is one call with a While loop; otherwise it is one call for each period
+	blocks  []int    // the loops of advance, see buildLoop; nil if one call of advance is one period
 	start   *Exec
 	advance *Exec
 }
 
-// newProgram prepares a program; the first calls compile it. GoMLX's Go backend v0.1.3 fails on this While body ("input
-// 1 for node BitwiseXor not computed yet"), so advance is one call for each period there. This costs no time, because
-// that backend interprets graphs.
+// newProgram prepares a program; the first calls compile it. GoMLX's Go backend v0.1.3 fails on the loop ("input 1 for
+// node BitwiseXor not computed yet"), so advance is one call for each period there. This costs no time, because that
+// backend interprets graphs.
 func newProgram(name string, world bandit.World, agent Agent, inputs []string) (*program, error) {
 	b, err := backend.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	p := &program{world: world, problem: world.Problem(), agent: agent, inputs: inputs, loop: name != backend.Go}
+	p := &program{world: world, problem: world.Problem(), agent: agent, inputs: inputs, blocks: blocksOn(name)}
 	if p.start, err = NewExec(b, p.buildInit); err != nil {
 		return nil, err
 	}
 	step := p.buildStep
-	if p.loop {
+	if p.blocks != nil {
 		step = p.buildLoop
 	}
 	if p.advance, err = NewExec(b, step); err != nil {
@@ -81,7 +80,7 @@ func (p *program) buildInit(args []*Node) []*Node {
 	runs := seeds.Shape().Dim(0)
 	g := seeds.Graph()
 	in := hyper.Numbers{}
-	state := State{stateSeed: seeds}
+	state := bandit.State{stateSeed: seeds}
 	for i, name := range p.inputs {
 		in[name] = args[1+i]
 		state["in."+name] = args[1+i]
@@ -106,110 +105,33 @@ func (p *program) buildStep(nodes []*Node) []*Node {
 	return p.period(nodes)
 }
 
-// buildLoop builds the graph that advances a State to a period, which is the last argument. Outside the closures it may
-// create only parameters: GoMLX caches scalar constants by graph, and a constant from outside a closure cannot be used
-// inside.
+// blocksOn returns the numbers of periods of the blocks in which a backend advances, or nil for the Go backend. On a GPU
+// most periods are in blocks of a known length: with blocks of 32 periods, the GPU waits for the host once in 32 periods
+// (see package loop). A CPU does not wait, and a second loop would double the time to compile.
+var blocksOn = func(name string) []int {
+	switch name {
+	case backend.Go:
+		return nil
+	case backend.XLACUDA:
+		return []int{32, 1}
+	}
+	return []int{1}
+}
+
+// buildLoop builds the graph that advances a State to a period, which is the last argument. For each length of a block
+// there is a loop, which advances by whole blocks as far as possible. A block is itself a loop, of a known number of
+// periods. The last length is 1.
 func (p *program) buildLoop(args []*Node) []*Node {
 	compilations.Add(1)
-	g := args[0].Graph()
 	at, last := slices.Index(p.names, statePeriod), len(args)-1
-	parameters := func(g *Graph) []*Node {
-		out := make([]*Node, len(args))
-		for i, a := range args {
-			out[i] = Parameter(g, "state"+string(rune('A'+i/26))+string(rune('A'+i%26)), a.Shape())
-		}
-		return out
+	for _, n := range p.blocks {
+		fits := func(now []*Node) *Node { return LessOrEqual(now[at], AddScalar(now[last], int32(-n))) }
+		args = loop.Unbounded(args, fits, func(now []*Node) []*Node {
+			block := loop.Repeat(n, now[:last], nil, func(_ loop.Index, state []*Node) []*Node { return p.period(state) })
+			return append(slices.Clone(block), now[last])
+		})
 	}
-	more := NewClosure(g, func(g *Graph) []*Node {
-		state := parameters(g)
-		return []*Node{LessThan(state[at], state[last])}
-	})
-	body := NewClosure(g, func(g *Graph) []*Node {
-		state := parameters(g)
-		return append(p.period(state[:last]), state[last])
-	})
-	return While(more, body, args...)[:last]
-}
-
-// period builds one period of every run: the agent acts, the world steps, the agent learns. A run that has diverged
-// takes the actions in turn.
-func (p *program) period(nodes []*Node) []*Node {
-	state := hyper.Numbers{}
-	for i, name := range p.names {
-		state[name] = nodes[i]
-	}
-	in, world, agent := state.Part("in."), State(state.Part("env.")), State(state.Part("agent."))
-	worldNumbers, agentNumbers := in.Part(worldPrefix), in.Part(agentPrefix)
-	t := state[statePeriod]
-	root, streams := rng.New(state[stateSeed]).At(t), learner.Streams{Seeds: state[stateSeed]}
-
-	offer, world := p.world.Offer(world, worldNumbers, root.Named("offer"), t)
-	x := offer.Inputs(p.problem.Actions)
-	action, values := p.agent.Act(agent, agentNumbers, streams.Act(t), t, x, offer.There)
-	diverged := p.diverged(state[stateDiverged], values, AddScalar(t, int32(1)))
-	inTurn := BroadcastToShape(explore.InTurn(t, p.problem.Actions, offer.There), action.Shape())
-	action = Where(Equal(diverged, ZerosLike(diverged)), action, inTurn)
-	outcome, world := p.world.Step(world, worldNumbers, root.Named("env"), t, action)
-
-	out := State(maps.Clone(state))
-	d := Datum{Number: t, Action: action, Inputs: x, Reward: outcome.Reward}
-	if p.problem.Delays {
-		d.Number, d.Action = state[stateData], outcome.Late.Action
-		out[stateData] = Add(d.Number, ConvertDType(outcome.Late.Arrived, dtypes.Int32))
-	}
-	if p.problem.Moves {
-		d.Inputs, d.Input = nil, p.inputOf(outcome, x, action)
-	}
-	next := p.agent.Learn(agent, agentNumbers, streams.Learn(t), d)
-	if p.problem.Delays {
-		next = where(outcome.Late.Arrived, next, agent)
-	}
-	addPrefixed(out, "agent.", next)
-	addPrefixed(out, "env.", world)
-	out[stateDiverged] = diverged
-	p.count(out, t, action, outcome.Regret)
-	return flatten(out, p.names)
-}
-
-// inputOf returns the input of the action that earned the outcome's reward, [runs, features].
-func (p *program) inputOf(o bandit.Outcome, x, action *Node) *Node {
-	if o.Late != nil {
-		return o.Late.Input
-	}
-	return row.Of(x, action)
-}
-
-// where selects, for each node of two States, the first State if the condition is true and the other otherwise. It does
-// not touch nodes that are the same in both.
-func where(first *Node, one, other State) State {
-	out := State{}
-	for name, x := range one {
-		out[name] = x
-		if x != other[name] {
-			out[name] = Where(BroadcastToShape(first, x.Shape()), x, other[name])
-		}
-	}
-	return out
-}
-
-// count advances the nodes that the simulation itself keeps by one period.
-func (p *program) count(state State, t, action, regret *Node) {
-	state[statePeriod] = AddScalar(t, int32(1))
-	state[stateRegret] = Add(state[stateRegret], ConvertDType(regret, dtypes.Float64))
-	digit := AddScalar(ConvertDType(action, dtypes.Uint32), uint32(1))
-	state[stateDigest] = Add(MulScalar(state[stateDigest], uint32(0x01000193)), digit)
-}
-
-// diverged returns, for each run, the first period with values that are not all finite, or 0.
-func (p *program) diverged(before, values, period *Node) *Node {
-	axes := make([]int, values.Rank()-1)
-	for i := range axes {
-		axes[i] = i + 1
-	}
-	// A sum is finite only if its terms are; |x| * 0 is 0 only if x is finite.
-	broken := NotEqual(ReduceSum(MulScalar(Abs(values), 0.0), axes...), ScalarZero(values.Graph(), values.DType()))
-	first := And(broken, Equal(before, ScalarZero(before.Graph(), before.DType())))
-	return Where(first, BroadcastToShape(period, before.Shape()), before)
+	return args[:last]
 }
 
 // initial returns the State of runs with the given seeds and inputs (by key, one number for each run). On backends that
@@ -217,7 +139,7 @@ func (p *program) diverged(before, values, period *Node) *Node {
 // run would differ from the same run in a larger batch.
 func (p *program) initial(seeds []uint64, inputs map[string][]float32) ([]*tensors.Tensor, error) {
 	times := 1
-	if p.loop && len(seeds) == 1 {
+	if p.blocks != nil && len(seeds) == 1 {
 		times = 2
 	}
 	args := []any{slices.Repeat(seeds, times)}
@@ -229,7 +151,7 @@ func (p *program) initial(seeds []uint64, inputs map[string][]float32) ([]*tenso
 
 // until advances a State to a period. It frees the given State, which must not be used again.
 func (p *program) until(state []*tensors.Tensor, period int) ([]*tensors.Tensor, error) {
-	if p.loop {
+	if p.blocks != nil {
 		state, _, err := p.call(state, int32(period))
 		return state, err
 	}
@@ -267,13 +189,13 @@ func read[T gotype.Supported](p *program, state []*tensors.Tensor, name string) 
 	return tensors.CopyFlatData[T](state[slices.Index(p.names, name)])
 }
 
-func addPrefixed(state State, prefix string, part State) {
+func addPrefixed(state bandit.State, prefix string, part bandit.State) {
 	for name, v := range part {
 		state[prefix+name] = v
 	}
 }
 
-func flatten(state State, names []string) []*Node {
+func flatten(state bandit.State, names []string) []*Node {
 	out := make([]*Node, len(names))
 	for i, name := range names {
 		out[i] = state[name]

@@ -33,7 +33,7 @@ func ProgramSizes(s Spec, name string, runs int) (start, advance int, err error)
 	}
 	start, state := programSize(b, made.buildInit, args)
 	build := made.buildStep
-	if made.loop {
+	if made.blocks != nil {
 		build, state = made.buildLoop, append(state, shapes.Make(dtypes.Int32))
 	}
 	advance, _ = programSize(b, build, state)
@@ -55,3 +55,6 @@ func programSize(
 	}
 	return len(g.Nodes()), out
 }
+
+// SetBlocks makes all later programs advance in blocks of these numbers of periods, as programs do on a GPU.
+func SetBlocks(blocks ...int) { blocksOn = func(string) []int { return blocks } }

@@ -10,14 +10,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Unknown stands for a revision, a version or a hash that could not be determined.
-const Unknown = "unknown"
+// unknown stands for a revision, a version or a hash that could not be determined.
+const unknown = "unknown"
 
 // Provenance names the code that made results. Together with the Spec it determines every row, except for differences
 // in rounding between machines.
 type Provenance struct {
 	Epoch    int    `json:"epoch"`              // epoch of the results, see [Changes]
-	Revision string `json:"revision"`           // revision of this module: a commit, a released version, or [Unknown]
+	Revision string `json:"revision"`           // revision of this module: a commit, a released version, or "unknown"
 	Modified bool   `json:"modified,omitempty"` // whether the sources had changes that are in no commit
 	// Build is a hash of the program's file. It is set if the program does not record its own revision.
 	Build   string `json:"build,omitempty"`
@@ -32,7 +32,7 @@ var ErrMixed = errors.New("results that different code made must not mix")
 
 // thisCode returns the provenance of this process, without the plugin.
 var thisCode = sync.OnceValue(func() Provenance {
-	p := Provenance{Epoch: Epoch()}
+	p := Provenance{Epoch: epoch()}
 	var certain bool
 	if p.Revision, p.Modified, certain = revision(); !certain || p.Modified {
 		p.Build = buildHash()
@@ -49,7 +49,7 @@ func ThisProvenance(name string) Provenance {
 	if device, isXLA := strings.CutPrefix(name, "xla:"); isXLA {
 		var err error
 		if p.Plugin, err = backend.PluginHash(backend.PluginPath(device)); err != nil {
-			p.Plugin = Unknown
+			p.Plugin = unknown
 		}
 	}
 	return p
@@ -87,7 +87,7 @@ func (p Provenance) sameCode(q Provenance) bool {
 	if p.Build != "" && p.Build == q.Build {
 		return true
 	}
-	known := p.Revision != "" && p.Revision != Unknown && !p.Modified && !q.Modified
+	known := p.Revision != "" && p.Revision != unknown && !p.Modified && !q.Modified
 	return known && p.Epoch == q.Epoch && p.Revision == q.Revision
 }
 
@@ -106,15 +106,15 @@ func (p Provenance) Mixable(q Provenance, experiment string, entries []Entry) er
 	}
 	between := fmt.Sprintf("%s, and %s", p, q)
 	for _, x := range []Provenance{p, q} {
-		if x.Modified || x.Revision == Unknown && verified[x.Build] == "" {
+		if x.Modified || x.Revision == unknown && verified[x.Build] == "" {
 			return fmt.Errorf("%w: %s: the changes between them are not known", ErrMixed, between)
 		}
 	}
-	if newest := max(p.Epoch, q.Epoch); newest > Epoch() {
-		return fmt.Errorf("%w: %s: this program knows results up to epoch %d", ErrMixed, between, Epoch())
+	if newest := max(p.Epoch, q.Epoch); newest > epoch() {
+		return fmt.Errorf("%w: %s: this program knows results up to epoch %d", ErrMixed, between, epoch())
 	}
 	for _, c := range Changes {
-		if c.Epoch > min(p.Epoch, q.Epoch) && c.Epoch <= max(p.Epoch, q.Epoch) && c.touches(experiment, entries) {
+		if c.Epoch > min(p.Epoch, q.Epoch) && c.Epoch <= max(p.Epoch, q.Epoch) && c.affects(experiment, entries) {
 			return fmt.Errorf("%w: %s: since epoch %d (%s) %s", ErrMixed, between, c.Epoch, c.Revision, c.What)
 		}
 	}

@@ -122,7 +122,7 @@ func TestResumeByOtherCode(t *testing.T) {
 		"a later epoch than we": {changed(func(p *lab.Provenance) { p.Epoch = 3 }), "epoch 3"},
 	} {
 		dir, text := begun(t, lab.Header{Provenance: c.there})
-		h, err := lab.TakenUp(t, dir, toys.Known, nil)
+		h, err := lab.Reopen(t, dir, toys.Known, nil)
 		if c.want != "" {
 			if !errors.Is(err, lab.ErrMixed) || !strings.Contains(err.Error(), c.want) ||
 				!strings.Contains(err.Error(), here.String()) && !strings.Contains(err.Error(), here.Libraries()) {
@@ -133,7 +133,7 @@ func TestResumeByOtherCode(t *testing.T) {
 				t.Errorf("%s: the refused file was changed to %s", name, now)
 			}
 			var why error
-			if h, err = lab.TakenUp(t, dir, toys.Known, func(err error) { why = err }); !errors.Is(why, lab.ErrMixed) {
+			if h, err = lab.Reopen(t, dir, toys.Known, func(err error) { why = err }); !errors.Is(why, lab.ErrMixed) {
 				t.Errorf("%s: Mix was called with %v", name, why)
 			}
 		}
@@ -153,7 +153,7 @@ func TestResumeByOtherCode(t *testing.T) {
 		if c.there == here && string(now) != text {
 			t.Errorf("%s: the file is %q, was %q", name, now, text)
 		}
-		if again, err := lab.TakenUp(t, dir, toys.Known, func(error) {}); err != nil || len(again.Also) != len(h.Also) {
+		if again, err := lab.Reopen(t, dir, toys.Known, func(error) {}); err != nil || len(again.Also) != len(h.Also) {
 			t.Errorf("%s: taken up again it names %v, %v", name, again.Also, err)
 		}
 	}
@@ -166,7 +166,7 @@ func TestChangesAreInOrder(t *testing.T) {
 			t.Errorf("change %d: %+v", i, c)
 		}
 	}
-	if p := lab.ThisProvenance("go"); p.Epoch != lab.Epoch() || p.Revision == "" || p.GoMLX == lab.Unknown || p.Plugin != "" {
+	if p := lab.ThisProvenance("go"); p.Epoch != lab.ThisProvenance("go").Epoch || p.Revision == "" || p.GoMLX == "unknown" || p.Plugin != "" {
 		t.Errorf("this is %+v", p)
 	}
 }

@@ -102,7 +102,7 @@ func parseResults(in io.Reader, known map[string]Experiment) (parsed, error) {
 		return p, err
 	}
 	p.first, p.whole = int64(len(line)), int64(len(line))
-	due := newDue(p.header.Spec)
+	seen := newReadRows(p.header.Spec)
 	for number := 2; ; number++ {
 		line, err := readLine(r, longestRow)
 		if err == io.EOF { // the end, or a last line that was cut off while it was written
@@ -113,7 +113,7 @@ func parseResults(in io.Reader, known map[string]Experiment) (parsed, error) {
 			err = json.Unmarshal(line, &row)
 		}
 		if err == nil {
-			err = due.take(row)
+			err = seen.add(row)
 		}
 		if err != nil {
 			return p, fmt.Errorf("%w: line %d: %w", ErrResults, number, err)
@@ -161,17 +161,17 @@ func parseHeader(line []byte, known map[string]Experiment) (Header, error) {
 	return h, nil
 }
 
-// due records which rows of a Spec have been read.
-type due struct {
+// readRows records which rows of a Spec have been read.
+type readRows struct {
 	spec    Spec
 	periods []int
 	taken   map[lane]*[5]uint64 // one bit for each period
 }
 
-func newDue(s Spec) due { return due{s, Schedule(s.Periods), map[lane]*[5]uint64{}} }
+func newReadRows(s Spec) readRows { return readRows{s, Schedule(s.Periods), map[lane]*[5]uint64{}} }
 
-// take records a row. The error says why the row cannot belong to the Spec, or that it was already read.
-func (d due) take(r Row) error {
+// add records a row. The error says why the row cannot belong to the Spec, or that it was already read.
+func (d readRows) add(r Row) error {
 	at, scheduled := slices.BinarySearch(d.periods, r.Period)
 	switch {
 	case r.Entry < 0 || r.Entry >= len(d.spec.Entries):

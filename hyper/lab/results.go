@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
@@ -23,25 +24,16 @@ type Header struct {
 	Spec    Spec   `json:"spec"`
 	Version string `json:"version"`
 	// Provenance is the code that began the results. Files of version 0.1.0 may lack it.
-	Provenance Provenance   `json:"provenance,omitzero"`
-	Also       []Provenance `json:"also,omitempty"` // other code that made some of the rows
-	Backend    string       `json:"backend"`
-	BatchRuns  int          `json:"batch_runs"` // runs in one batch, which determines the order of the rows
-	Machine    Machine      `json:"machine"`
+	Provenance Provenance      `json:"provenance,omitzero"`
+	Also       []Provenance    `json:"also,omitempty"` // other code that made some of the rows
+	Backend    string          `json:"backend"`
+	BatchRuns  int             `json:"batch_runs"` // runs in one batch, which determines the order of the rows
+	Machine    process.Machine `json:"machine"`
 }
 
 // String describes the Spec and the code in one line.
 func (h Header) String() string {
 	return fmt.Sprintf("%v; hypermodels %s, backend %s", h.Spec, h.Version, h.Backend)
-}
-
-// Machine describes the machine that made a result.
-type Machine struct {
-	OS   string `json:"os"`
-	Arch string `json:"arch"`
-	CPU  string `json:"cpu"`
-	CPUs int    `json:"cpus"`
-	Go   string `json:"go"`
 }
 
 // Row is the result of a run up to a period. A run diverges when its predictions are no longer finite. From that period

@@ -27,7 +27,7 @@ func resumable(t *testing.T) lab.Spec {
 // A run that is interrupted after any number of calls resumes to the same bytes as an uninterrupted run, in a world
 // that does not change and in one that changes.
 func TestInterruptedRunsResumeToTheSameBytes(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		if testing.Short() && name != backend.Go {
 			t.Skip("compiles four programs")
 		}

@@ -1,21 +1,17 @@
 package lab
 
 import (
-	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
 	"io"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 )
 
 const modulePath = "github.com/hypermodels/hypermodels"
@@ -28,7 +24,7 @@ var archived string
 // revision returns the revision of this module's sources from which the program was built, and whether the sources had
 // changes that are in no commit. It uses the first of these sources of information that has an answer: what Go wrote
 // into the program; the version at which another module requires this one; revision.txt; the checkout that holds the
-// sources, if no source is newer than the program. Otherwise the name is [Unknown]. certain is true if the program
+// sources, if no source is newer than the program. Otherwise the name is "unknown". certain is true if the program
 // itself contains the answer, so that later changes of the sources do not matter.
 func revision() (name string, modified, certain bool) {
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -44,7 +40,7 @@ func revision() (name string, modified, certain bool) {
 			return name, modified, false
 		}
 	}
-	return Unknown, false, false
+	return unknown, false, false
 }
 
 // sources returns the folder of this module from which the program was compiled. It returns "" if the folder is gone or
@@ -59,7 +55,7 @@ var sources = sync.OnceValue(func() string {
 })
 
 // required returns the version of a dependency, with the path of its replacement if it has one. It reads what Go wrote
-// into the program, which is nothing in tests, and otherwise the go.mod of the sources. It returns [Unknown] if neither
+// into the program, which is nothing in tests, and otherwise the go.mod of the sources. It returns "unknown" if neither
 // has the answer.
 func required(path string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -76,7 +72,7 @@ func required(path string) string {
 			}
 		}
 	}
-	return Unknown
+	return unknown
 }
 
 // version returns the version of a module, with the path of its replacement if it has one.
@@ -126,71 +122,6 @@ func released(m *debug.Module) string {
 func isCommit(text string) bool {
 	raw, err := hex.DecodeString(text)
 	return err == nil && len(raw) >= 20
-}
-
-// isFresh reports whether the program is at least as new as all sources in the module's folder that decide results.
-func isFresh(root, program string) bool {
-	built, err := os.Stat(program)
-	if err != nil {
-		return false
-	}
-	fresh := true
-	for _, part := range []string{"go.mod", "go.sum", "hyper"} {
-		err := filepath.WalkDir(filepath.Join(root, part), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || part == "hyper" && !isSource(path) {
-				return err
-			}
-			info, err := d.Info()
-			fresh = fresh && err == nil && !info.ModTime().After(built.ModTime())
-			return err
-		})
-		fresh = fresh && err == nil
-	}
-	return fresh
-}
-
-func isSource(path string) bool {
-	code := slices.Contains([]string{".go", ".c", ".h", ".s"}, filepath.Ext(path))
-	return code && !strings.HasSuffix(path, "_test.go")
-}
-
-// checkedOut asks git for the commit that is checked out in the module's folder, and whether sources that decide
-// results differ from it. The name is "" if the folder is not the top of a working tree, or if git is not installed.
-func checkedOut(root string) (name string, modified bool) {
-	top, err := git(root, "rev-parse", "--show-toplevel", "HEAD")
-	lines := strings.Split(top, "\n")
-	if err != nil || len(lines) < 2 || !sameFolder(lines[0], root) || !isCommit(lines[1]) {
-		return "", false
-	}
-	changes, err := git(root, "status", "--porcelain", "--no-renames", "--untracked-files=all", "--",
-		"go.mod", "go.sum", "hyper")
-	if err != nil {
-		return "", false
-	}
-	for line := range strings.Lines(changes) { // each line is two letters, a space and the path
-		path := strings.Trim(strings.TrimSpace(line[min(3, len(line)):]), `"`)
-		modified = modified || isSource(path) || path == "go.mod" || path == "go.sum"
-	}
-	return lines[1], modified
-}
-
-func sameFolder(a, b string) bool {
-	x, err1 := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && os.SameFile(x, y)
-}
-
-// git runs git in a folder, for at most 5 seconds. The command must not write to the repository. git ignores a
-// repository that the environment names.
-func git(dir string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir = dir
-	own := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
-	cmd.Env = append(own, "GIT_OPTIONAL_LOCKS=0")
-	out, err := cmd.Output()
-	return strings.TrimRight(string(out), "\n"), err
 }
 
 // buildHash returns the hash of the program's file, or "" if the file cannot be read.

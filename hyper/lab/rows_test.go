@@ -12,21 +12,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// heard runs a Spec and returns the rows that Options.Rows received, and the rows in the file.
-func heard(t *testing.T, s lab.Spec, o lab.Options) (all, kept []lab.Row) {
+// arrived runs a Spec and returns the rows that Options.Rows received, and the rows in the file.
+func arrived(t *testing.T, s lab.Spec, o lab.Options) (all, kept []lab.Row) {
 	t.Helper()
 	o.Rows = func(rows []lab.Row) { all = append(all, rows...) } // calls do not overlap, as the race detector checks
 	kept, _ = run(t, s, o)
 	return all, kept
 }
 
-// checkHeard checks that Options.Rows received every row exactly once, and the rows of a run in the order of periods.
-func checkHeard(t *testing.T, all, kept []lab.Row) {
+// checkArrived checks that Options.Rows received every row exactly once, and the rows of a run in the order of periods.
+func checkArrived(t *testing.T, all, kept []lab.Row) {
 	t.Helper()
 	if len(all) != len(kept) {
 		t.Fatalf("Options.Rows received %d rows, and the file has %d", len(all), len(kept))
 	}
-	compare(t, "heard", byRun(kept), byRun(all))
+	compare(t, "arrived", byRun(kept), byRun(all))
 	last := map[[2]int]int{}
 	for _, r := range all {
 		at := [2]int{r.Entry, r.Run}
@@ -37,15 +37,15 @@ func checkHeard(t *testing.T, all, kept []lab.Row) {
 	}
 }
 
-func TestRowsAreHeardOnce(t *testing.T) {
+func TestRowsArriveOnce(t *testing.T) {
 	s := resumable(t)
-	all, kept := heard(t, s, lab.Options{Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 5,
+	all, kept := arrived(t, s, lab.Options{Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 5,
 		Every: time.Nanosecond})
-	checkHeard(t, all, kept)
+	checkArrived(t, all, kept)
 }
 
 // Rows arrive while a run goes on, not at its end.
-func TestRowsAreHeardAsTheyAreMade(t *testing.T) {
+func TestRowsArriveWhenTheyAreMade(t *testing.T) {
 	s := resumable(t)
 	var before []int
 	n := 0
@@ -62,7 +62,7 @@ func TestRowsAreHeardAsTheyAreMade(t *testing.T) {
 }
 
 // After an interruption, the existing rows arrive first.
-func TestRowsOfAnEarlierAttemptAreHeard(t *testing.T) {
+func TestRowsOfAnEarlierAttemptArrive(t *testing.T) {
 	s := resumable(t)
 	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 5, Every: time.Nanosecond}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -79,18 +79,18 @@ func TestRowsOfAnEarlierAttemptAreHeard(t *testing.T) {
 		t.Fatalf("%d rows before the interruption: %v", len(before), err)
 	}
 	o.Progress = nil
-	all, kept := heard(t, s, o)
-	checkHeard(t, all, kept)
+	all, kept := arrived(t, s, o)
+	checkArrived(t, all, kept)
 	if !slices.Equal(all[:len(before)], before) {
 		t.Error("the existing rows did not arrive first")
 	}
 }
 
-func TestRowsOfProcessesAreHeardOnce(t *testing.T) {
+func TestRowsOfProcessesArriveOnce(t *testing.T) {
 	if err := backend.Check(backend.XLACPU); err != nil {
 		t.Skip(err)
 	}
 	s := resumable(t)
-	all, kept := heard(t, s, lab.Options{Backend: backend.XLACPU, BatchRuns: 2, Workers: 2, Process: workerProcess()})
-	checkHeard(t, all, kept)
+	all, kept := arrived(t, s, lab.Options{Backend: backend.XLACPU, BatchRuns: 2, Workers: 2, Process: workerProcess()})
+	checkArrived(t, all, kept)
 }

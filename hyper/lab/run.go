@@ -2,20 +2,15 @@ package lab
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
-
-	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
-	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
 // Run runs a Spec and writes the results to the folder opts.Dir. The folder must not hold results of another Spec. If
@@ -32,7 +27,7 @@ func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Optio
 		return Progress{}, err
 	}
 	e := &engine{plan: newPlan(spec, opts.BatchRuns), opts: opts, known: known,
-		heard: listener{tell: opts.Rows, told: map[int]int{}}}
+		rows: rowListener{pass: opts.Rows, passed: map[int]int{}}}
 	return e.run(ctx)
 }
 
@@ -52,7 +47,7 @@ type engine struct {
 	opts  Options
 	known map[string]Experiment
 	out   *writer
-	heard listener // passes new rows to Options.Rows
+	rows  rowListener // passes new rows to Options.Rows
 
 	mu      sync.Mutex
 	now     Progress
@@ -91,116 +86,6 @@ func (e *engine) run(ctx context.Context) (Progress, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.progress(), err
-}
-
-// open creates the result file, or continues an existing one.
-func (e *engine) open() error {
-	header := Header{Format: Format, Spec: e.plan.spec, Version: hyper.Version,
-		Provenance: ThisProvenance(e.opts.Backend), Backend: e.opts.Backend,
-		BatchRuns: e.opts.BatchRuns, Machine: ThisMachine()}
-	path := filepath.Join(e.opts.Dir, ResultsFile)
-	e.out = &writer{rows: map[int][]Row{}, done: map[int]bool{}}
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		line, err := json.Marshal(header)
-		if err != nil {
-			return err
-		}
-		if err := saved.WriteFile(path, append(line, '\n')); err != nil {
-			return fmt.Errorf("starting results: %w", err)
-		}
-	} else if err := e.continueFile(path, header); err != nil {
-		return err
-	}
-	var err error
-	e.out.file, err = os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o644)
-	return err
-}
-
-// continueFile checks that an existing file holds results of this Spec and code. It removes an incomplete last line,
-// and finds the batch and row at which to continue.
-func (e *engine) continueFile(path string, want Header) error {
-	found, err := parseFile(path, e.known)
-	if err != nil {
-		return err
-	}
-	h, rows := found.header, found.rows
-	if !h.Spec.Equal(want.Spec) || h.Backend != want.Backend || h.BatchRuns != want.BatchRuns {
-		return &otherResults{e.opts.Dir}
-	}
-	if err := e.mayContinue(path, h, want); err != nil {
-		return err
-	}
-	if err := prepareFile(path, found, want.Provenance); err != nil {
-		return err
-	}
-	left := len(rows)
-	for _, b := range e.plan.batches {
-		own := min(left, e.plan.rows(b))
-		e.heard.rows(b.number, rows[len(rows)-left:][:own])
-		if left < e.plan.rows(b) {
-			break
-		}
-		left -= e.plan.rows(b)
-		e.out.lead++
-		e.now.Done += int64(len(b.lanes)) * int64(e.plan.spec.Periods)
-	}
-	if e.out.written = left; left > 0 && e.out.lead == len(e.plan.batches) {
-		return fmt.Errorf("%s: %w: the file has more rows than the Spec", path, ErrResults)
-	}
-	return nil
-}
-
-// ErrOtherResults reports that a folder holds results of another Spec, backend or batch size.
-var ErrOtherResults = errors.New("results of another Spec, backend or batch size")
-
-// otherResults is the error about a folder whose results belong to another Spec, backend or batch size.
-type otherResults struct{ dir string }
-
-func (e *otherResults) Error() string {
-	return fmt.Sprintf("%s holds results of another Spec, backend or batch size; choose another --out, or continue "+
-		"them with `hyper resume %[1]s`", e.dir)
-}
-
-// mayContinue returns nil if the existing rows are the rows that this code would have made, or if the options allow the
-// results of different code to mix.
-func (e *engine) mayContinue(path string, before, now Header) error {
-	why := error(nil)
-	if before.Version != now.Version {
-		why = fmt.Errorf("%w: version %s, and version %s", ErrMixed, before.Version, now.Version)
-	}
-	for _, code := range append([]Provenance{before.Provenance}, before.Also...) {
-		if why == nil {
-			why = code.Continues(now.Provenance, before.Spec.Experiment, before.Spec.Entries)
-		}
-	}
-	if why == nil {
-		return nil
-	}
-	why = fmt.Errorf("other code began %s: %w", path, why)
-	if e.opts.Mix == nil {
-		return fmt.Errorf("%w; choose another folder, or continue with the code that began the results", why)
-	}
-	e.opts.Mix(why)
-	return nil
-}
-
-// prepareFile prepares a result file for more rows: it removes an incomplete last line, and adds this code to the
-// header.
-func prepareFile(path string, found parsed, code Provenance) error {
-	h := found.header
-	h.MadeBy(code)
-	if len(h.Also) == len(found.header.Also) {
-		return os.Truncate(path, found.whole)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	line, err := json.Marshal(h)
-	if err != nil {
-		return err
-	}
-	return saved.WriteFile(path, slices.Concat(line, []byte{'\n'}, text[found.first:found.whole]))
 }
 
 func (e *engine) work(ctx context.Context) error {
@@ -259,6 +144,3 @@ func lock(dir string) (unlock func(), err error) {
 	}
 	return func() { _ = l.Unlock() }, err
 }
-
-// Is makes [ErrOtherResults] the cause of the error.
-func (e *otherResults) Is(target error) bool { return target == ErrOtherResults }

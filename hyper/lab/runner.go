@@ -9,21 +9,7 @@ import (
 	"time"
 
 	"github.com/gomlx/gomlx/core/tensors"
-
-	"github.com/hypermodels/hypermodels/hyper/stats"
 )
-
-// sink receives the progress of batches. The methods that return an error stop the batch with it.
-type sink interface {
-	// compiled reports the time that compiling the program of a shape took.
-	compiled(shape int, d time.Duration) error
-	// computed reports that a batch advanced by a number of run-periods, and the time that this took.
-	computed(batch, runPeriods int, busy time.Duration) error
-	// recorded reports all rows that the batch has so far.
-	recorded(batch int, rows []Row)
-	// saved reports that the batch's checkpoint, with these rows, was written. done means that the batch is complete.
-	saved(batch int, rows []Row, done bool) error
-}
 
 // runner advances batches of a plan with the compiled programs of its shapes.
 type runner struct {
@@ -69,103 +55,6 @@ func (r *runner) advance(ctx context.Context, b batch, out sink) error {
 	return a.finish()
 }
 
-// advancing is a batch that is being run, from its start or its checkpoint to its end.
-type advancing struct {
-	runner  *runner
-	program *program
-	batch   batch
-	out     sink
-	state   []*tensors.Tensor
-	rows    []Row
-	done    int       // number of periods done
-	saved   time.Time // time of the last checkpoint
-}
-
-// run advances to the last period. It saves a checkpoint from time to time.
-func (a *advancing) run(ctx context.Context) error {
-	for periods := a.runner.plan.spec.Periods; a.done < periods; {
-		if ctx.Err() != nil {
-			return errors.Join(a.save(), ErrInterrupted)
-		}
-		if err := a.call(); err != nil {
-			return err
-		}
-		if time.Since(a.saved) > a.runner.opts.Every && a.done < periods {
-			if err := a.save(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// call advances by one call of the program. If the schedule has the new period, call adds the rows of the period.
-func (a *advancing) call() (err error) {
-	stop := nextStop(a.runner.plan.spec.Periods, a.done)
-	next := min(stop, a.done+a.runner.opts.Chunk)
-	begin, count := time.Now(), len(a.batch.lanes)*(next-a.done)
-	if a.state, err = a.program.until(a.state, next); err != nil {
-		return err
-	}
-	a.done = next
-	if err := a.out.computed(a.batch.number, count, time.Since(begin)); err != nil {
-		return err
-	}
-	if next < stop {
-		return nil
-	}
-	if err := a.record(); err != nil {
-		return err
-	}
-	a.out.recorded(a.batch.number, a.rows)
-	return nil
-}
-
-func (a *advancing) record() error {
-	regret, err1 := read[float64](a.program, a.state, stateRegret)
-	digest, err2 := read[uint32](a.program, a.state, stateDigest)
-	diverged, err3 := read[int32](a.program, a.state, stateDiverged)
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return err
-	}
-	seeds := a.runner.plan.seeds(a.batch)
-	for i, l := range a.batch.lanes {
-		a.rows = append(a.rows, Row{Entry: l.entry, Run: l.run, Seed: seeds[i], Period: a.done,
-			Regret: stats.Float(regret[i]), Diverged: int(diverged[i]), Digest: digest[i]})
-	}
-	return nil
-}
-
-func (a *advancing) save() error {
-	c := checkpoint{Batch: a.batch.number, Names: a.program.names, Rows: a.rows}
-	if err := c.save(a.runner.opts.Dir, a.state); err != nil {
-		return err
-	}
-	a.saved = time.Now()
-	return a.out.saved(a.batch.number, slices.Clone(a.rows), false)
-}
-
-// finish saves the final checkpoint of a batch, which has no state.
-func (a *advancing) finish() error {
-	for _, t := range a.state {
-		t.MustFinalizeAll()
-	}
-	if err := (checkpoint{Batch: a.batch.number, Rows: a.rows}).save(a.runner.opts.Dir, nil); err != nil {
-		return err
-	}
-	return a.out.saved(a.batch.number, a.rows, true)
-}
-
-// nextStop returns the first period of the schedule after done.
-func nextStop(periods, done int) int {
-	for _, stop := range Schedule(periods) {
-		if stop > done {
-			return stop
-		}
-	}
-	return periods
-}
-
 // begin returns a batch's state: the state from its checkpoint, or otherwise the state at period 0.
 func (r *runner) begin(p *program, b batch, c checkpoint, left []*tensors.Tensor) ([]*tensors.Tensor, error) {
 	state, err := p.initial(r.plan.seeds(b), r.plan.inputs(b)) // also sets the names of p
@@ -204,7 +93,7 @@ func (r *runner) compile(b batch) (*program, error) {
 		return nil, err
 	}
 	state, err := p.initial(r.plan.seeds(b), inputs)
-	if err == nil && p.loop { // compiles, and advances by no period
+	if err == nil && p.blocks != nil { // compiles, and advances by no period
 		state, err = p.until(state, 0)
 	}
 	for _, t := range state {

@@ -9,19 +9,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
 // Learner holds the settings of an agent in a pointer to a struct, see [catalog.Key]. It is either a
-// [catalog.LearnerMaker] or a [Yardstick].
+// [catalog.LearnerMaker] or a [Oracle].
 type Learner interface {
 	// Validate returns all faults, joined by errors.Join. If p is nil, it checks only the settings themselves.
 	// Otherwise it also checks the learner that they make for the problem.
 	Validate(p *bandit.Problem) error
 }
 
-// Yardstick holds the settings of an agent that is used only for comparison, because it knows more than a learner may
+// Oracle holds the settings of an agent that is used only for comparison, because it knows more than a learner may
 // know, such as an exact posterior.
-type Yardstick interface {
+type Oracle interface {
 	Learner
 	// Agent returns the agent. The settings must be valid.
 	Agent(p bandit.Problem) Agent
@@ -41,7 +42,7 @@ type Setting struct {
 func (s *Setting) Validate() error {
 	world := errors.Join(s.World.Validate(), faults.AtLeast("delay", s.Delay, 0))
 	if world != nil {
-		return once(world, s.Learner.Validate(nil))
+		return distinct(world, s.Learner.Validate(nil))
 	}
 	p := s.World.Problem()
 	return s.Learner.Validate(&p)
@@ -74,37 +75,6 @@ func (s *Setting) sameSource(sum string) error {
 	return nil
 }
 
-// once joins errors and keeps only one of several equal faults.
-func once(errs ...error) error {
-	var all []error
-	seen := map[string]bool{}
-	for _, err := range errs {
-		for _, fault := range parts(err) {
-			if !seen[fault.Error()] {
-				seen[fault.Error()] = true
-				all = append(all, fault)
-			}
-		}
-	}
-	return errors.Join(all...)
-}
-
-// parts returns the single errors of a joined error.
-func parts(err error) []error {
-	if err == nil {
-		return nil
-	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []error{err}
-	}
-	var all []error
-	for _, one := range joined.Unwrap() {
-		all = append(all, parts(one)...)
-	}
-	return all
-}
-
 // Build returns the world and the agent for runs of the given number of periods. The setting must be valid.
 func (s *Setting) Build(periods int) (bandit.World, Agent) {
 	agent := s.agent(s.World.Problem(), periods)
@@ -117,7 +87,7 @@ func (s *Setting) Build(periods int) (bandit.World, Agent) {
 func (s *Setting) agent(p bandit.Problem, periods int) Agent {
 	maker, ok := s.Learner.(catalog.LearnerMaker)
 	if !ok {
-		return s.Learner.(Yardstick).Agent(p)
+		return s.Learner.(Oracle).Agent(p)
 	}
 	l := maker.Learner(p, periods)
 	if b, ok := l.Belief.(hyper.FixedInputs); ok && p.Features == 0 && b.Inputs() > 0 {
@@ -144,3 +114,23 @@ const (
 	worldPrefix = "world."
 	agentPrefix = "agent."
 )
+
+// Handover returns the learner of a setting, as it is simulated for the given number of periods, and the number of
+// features of an input. Package agent takes both. The number is 0 for arms, or the number of arms if the learner gets
+// arms as one-hot vectors. A yardstick has no learner; the error says so.
+func (s *Setting) Handover(periods int) (l learner.Learner, features int, err error) {
+	maker, ok := s.Learner.(catalog.LearnerMaker)
+	if !ok {
+		return l, 0, fmt.Errorf("%T is a yardstick for simulations, not a learner: package agent cannot use "+
+			"it", s.Learner)
+	}
+	if err := s.Validate(); err != nil {
+		return l, 0, err
+	}
+	p := s.World.Problem()
+	l, features = maker.Learner(p, periods), p.Features
+	if b, ok := l.Belief.(hyper.FixedInputs); ok && b.Inputs() > 0 {
+		features = b.Inputs() // arms as one-hot vectors
+	}
+	return l, features, nil
+}

@@ -9,10 +9,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 )
 
-// Tuned is the result of a search for an agent, for settings in which other keys have certain values; both are
+// SearchResult is the result of a search for an agent, for settings in which other keys have certain values; both are
 // "key=value" texts. A Spec that is given another value for one of its choices, such as another optimizer, does not use
 // it, because a step size suits only one optimizer.
-type Tuned struct {
+type SearchResult struct {
 	Agent   string
 	Periods int      // the fewest periods of a Spec that uses it: the best settings depend on the length of runs
 	When    []string // conditions, which must all hold
@@ -24,15 +24,15 @@ type Tuned struct {
 func (x Experiment) tuned(agent string, s *Setting, periods int) []string {
 	values := catalog.Values(s)
 	for _, t := range x.Tuned {
-		if t.Agent == agent && t.Periods <= periods && !slices.ContainsFunc(t.When, func(when string) bool { return !has(values, when) }) {
+		if t.Agent == agent && t.Periods <= periods && !slices.ContainsFunc(t.When, func(when string) bool { return !hasValue(values, when) }) {
 			return t.Sets
 		}
 	}
 	return nil
 }
 
-// has reports whether values contain the key and value of a "key=value" text.
-func has(values map[string]any, set string) bool {
+// hasValue reports whether values contain the key and value of a "key=value" text.
+func hasValue(values map[string]any, set string) bool {
 	key, _, _ := strings.Cut(set, "=")
 	return fmt.Sprintf("%s=%v", key, values[key]) == set
 }
@@ -69,7 +69,7 @@ func (x Experiment) unusual(e Entry, periods int) (keys []string) {
 	tuned, values, _ := parseSets(x.tuned(e.Agent, e.Setting, periods))
 	own := catalog.Values(e.Setting)
 	for _, k := range slices.Sorted(maps.Keys(own)) {
-		if slices.Contains(tuned, k) && !has(own, k+"="+values[k][0]) || !slices.Contains(tuned, k) && own[k] != usual[k] {
+		if slices.Contains(tuned, k) && !hasValue(own, k+"="+values[k][0]) || !slices.Contains(tuned, k) && own[k] != usual[k] {
 			keys = append(keys, k)
 		}
 	}

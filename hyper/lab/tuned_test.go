@@ -19,7 +19,7 @@ import (
 // given than the search made. Legends leave its settings out, also for results that were read.
 func TestTuned(t *testing.T) {
 	x := paper.Neural
-	x.Tuned = []lab.Tuned{
+	x.Tuned = []lab.SearchResult{
 		{Agent: "linear", Periods: 500, When: []string{"actions=40"}, Sets: []string{"optimizer=sgd", "step-size=2"}},
 		{Agent: "linear", When: []string{"actions=40", "index-set=iid"}, Sets: []string{"step-size=0.5"}},
 		{Agent: "linear", When: []string{"actions=40"}, Sets: []string{"clip=5", "optimizer=sgd", "step-size=0.25"}},

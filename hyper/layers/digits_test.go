@@ -104,7 +104,7 @@ func TestLearnsDigits(t *testing.T) {
 // The same seed gives the same training. A store that is saved and loaded gives the same predictions for given indices,
 // and another seed gives others.
 func TestSameSeedSameTraining(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		b := must.M1(backend.Open(name))
 		images, _ := digits(300, 310)
 		predictions := func(s *model.Store) []float32 {

@@ -320,7 +320,7 @@ func TestLossIsThePapers(t *testing.T) {
 func TestScores(t *testing.T) {
 	const n, batch, classes, tau = 3, 4, 5, 6
 	labels := []int32{1, 4, 0, 2}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := run(t, name, model.NewStore(), func(_ *model.Scope, x *Node) []*Node {
 			logits, y := Reshape(MulScalar(x, 2), n, batch, classes), Reshape(Const(x.Graph(), labels), batch, 1)
 			total, aleatoric, epistemic := Entropies(logits)

@@ -23,7 +23,7 @@ type lookers struct {
 // looker is a Looker for one goroutine at a time.
 type looker struct {
 	mu sync.Mutex
-	lab.Looker
+	lab.BeliefReader
 	compiled bool
 }
 
@@ -53,7 +53,7 @@ func (l *lookers) of(spec lab.Spec) *looker {
 	return l.all[key]
 }
 
-// look returns the result of lab.Looker.Look.
+// look returns the result of lab.BeliefReader.Look.
 func (l *lookers) look(ctx context.Context, spec lab.Spec, period int) ([]lab.Row, []lab.Belief, error) {
 	one := l.of(spec)
 	one.mu.Lock()
@@ -61,7 +61,7 @@ func (l *lookers) look(ctx context.Context, spec lab.Spec, period int) ([]lab.Ro
 	if err := ctx.Err(); err != nil { // ctx may have ended while this waited
 		return nil, nil, err
 	}
-	rows, beliefs, err := one.Look(ctx, spec, period, exploreFunctions)
+	rows, beliefs, err := one.Read(ctx, spec, period, exploreFunctions)
 	one.compiled = one.compiled || err == nil
 	return rows, beliefs, err
 }
@@ -74,7 +74,7 @@ func (l *lookers) compile(spec lab.Spec) error {
 	if one.compiled {
 		return nil
 	}
-	_, _, err := one.Look(context.Background(), spec, 1, exploreFunctions)
+	_, _, err := one.Read(context.Background(), spec, 1, exploreFunctions)
 	one.compiled = err == nil
 	return err
 }

@@ -45,11 +45,11 @@ func (a exactAgent) Numbers() map[string]float64 {
 	return map[string]float64{"PriorVariance": a.prior, "NoiseVariance": a.noise}
 }
 
-func (a exactAgent) Init(s rng.Stream, _ hyper.Numbers) lab.State {
+func (a exactAgent) Init(s rng.Stream, _ hyper.Numbers) bandit.State {
 	return a.arms.init(s.Graph(), s.Runs())
 }
 
-func (a exactAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, _, _, there *Node) (action, values *Node) {
+func (a exactAgent) Act(state bandit.State, n hyper.Numbers, s rng.Stream, _, _, there *Node) (action, values *Node) {
 	prior, noise := n.Of(s, "PriorVariance", a.prior), n.Of(s, "NoiseVariance", a.noise)
 	mean, sd := a.arms.posterior(state, prior, noise)
 	values = InsertAxes(Add(mean, Mul(sd, s.Normal(a.arms.arms))), 1)
@@ -58,13 +58,13 @@ func (a exactAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, _, _, th
 }
 
 // Predict draws functions from the posterior.
-func (a exactAgent) Predict(state lab.State, n hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
+func (a exactAgent) Predict(state bandit.State, n hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
 	mean, sd := a.arms.posterior(state, n.Of(s, "PriorVariance", a.prior),
 		n.Of(s, "NoiseVariance", a.noise))
 	return Add(InsertAxes(mean, 1), Mul(InsertAxes(sd, 1), s.Normal(functions, a.arms.arms)))
 }
 
-func (a exactAgent) Learn(state lab.State, _ hyper.Numbers, _ rng.Stream, d lab.Datum) lab.State {
+func (a exactAgent) Learn(state bandit.State, _ hyper.Numbers, _ rng.Stream, d lab.Datum) bandit.State {
 	return a.arms.observe(state, d.Action, d.Reward)
 }
 

@@ -64,10 +64,10 @@ func readGolden(t *testing.T, name string) (path string, lines []golden) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors round in other ways; the digests are those of amd64")
 	}
-	path = filepath.Join("testdata", fmt.Sprintf("%s-epoch-%d.jsonl", name, lab.Epoch()))
+	path = filepath.Join("testdata", fmt.Sprintf("%s-epoch-%d.jsonl", name, lab.ThisProvenance("go").Epoch))
 	text, err := os.ReadFile(path)
 	if err != nil && !(errors.Is(err, fs.ErrNotExist) && *update) {
-		t.Fatalf("results are of epoch %d, which has no digests: %v; -update records them", lab.Epoch(), err)
+		t.Fatalf("results are of epoch %d, which has no digests: %v; -update records them", lab.ThisProvenance("go").Epoch, err)
 	}
 	for line := range strings.Lines(string(text)) {
 		var g golden

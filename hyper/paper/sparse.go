@@ -106,13 +106,13 @@ func (a finiteAgent) Numbers() map[string]float64 {
 
 const policyPrefix = "Policy."
 
-func (a finiteAgent) Init(s rng.Stream, _ hyper.Numbers) lab.State {
-	return lab.State{"log-weights": Zeros(s.Graph(), shapes.Make(dtypes.Float32, s.Runs(), a.n))}
+func (a finiteAgent) Init(s rng.Stream, _ hyper.Numbers) bandit.State {
+	return bandit.State{"log-weights": Zeros(s.Graph(), shapes.Make(dtypes.Float32, s.Runs(), a.n))}
 }
 
 // Act computes the probabilities of IDS from the posterior in closed form. Other policies use functions that are drawn
 // from it.
-func (a finiteAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, period, actions, there *Node) (action,
+func (a finiteAgent) Act(state bandit.State, n hyper.Numbers, s rng.Stream, period, actions, there *Node) (action,
 	values *Node) {
 	weights := Softmax(state["log-weights"], -1)
 	if _, ok := a.policy.(explore.IDS); ok {
@@ -126,7 +126,7 @@ func (a finiteAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, period,
 }
 
 // Predict draws functions from the posterior.
-func (a finiteAgent) Predict(state lab.State, _ hyper.Numbers, s rng.Stream, functions int, actions *Node) *Node {
+func (a finiteAgent) Predict(state bandit.State, _ hyper.Numbers, s rng.Stream, functions int, actions *Node) *Node {
 	gumbel := Neg(Log(Neg(Log(s.Named("function").Uniform(functions, a.n)))))
 	theta := OneHot(ArgMax(Add(InsertAxes(state["log-weights"], 1), gumbel), 2, dtypes.Int32), a.n, dtypes.Float32)
 	return base.Linear{Features: a.n}.Apply(theta, actions)
@@ -143,13 +143,13 @@ func finiteInformation(weights, actions *Node) (regret, variance *Node) {
 	return OneMinus(mean), average(Square(Sub(actions, InsertAxes(mean, -1))))
 }
 
-func (a finiteAgent) Learn(state lab.State, n hyper.Numbers, s rng.Stream, d lab.Datum) lab.State {
+func (a finiteAgent) Learn(state bandit.State, n hyper.Numbers, s rng.Stream, d lab.Datum) bandit.State {
 	actions := d.Inputs
 	played := OneHot(d.Action, actions.Shape().Dim(1), dtypes.Float32)
 	means := Einsum("ra,ran->rn", played, actions) // of the reward, for each theta*
 	misfit := Square(Sub(InsertAxes(d.Reward, -1), means))
 	next := Sub(state["log-weights"], Div(misfit, InsertAxes(MulScalar(n.Of(s, "NoiseVariance", a.noise), 2), -1)))
-	return lab.State{"log-weights": Sub(next, ReduceAndKeep(next, ReduceMax, 1))}
+	return bandit.State{"log-weights": Sub(next, ReduceAndKeep(next, ReduceMax, 1))}
 }
 
 // Computation returns 0, because the agent makes no SGD steps.

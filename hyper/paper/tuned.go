@@ -88,14 +88,14 @@ var winners = map[string]string{
 
 // tuned returns a winner's settings for an agent of the neural bandit. They apply if the keys in when, and the number
 // of actions, have the given values.
-func tuned(agent, record string, actions int, when ...string) lab.Tuned {
-	return lab.Tuned{Agent: agent, When: append(when, fmt.Sprintf("actions=%d", actions)),
+func tuned(agent, record string, actions int, when ...string) lab.SearchResult {
+	return lab.SearchResult{Agent: agent, When: append(when, fmt.Sprintf("actions=%d", actions)),
 		Sets: strings.Fields(winners[fmt.Sprintf("%s-%d", record, actions)])}
 }
 
 // neuralTuned returns the settings of section 4.2 and appendices B to E. The ensemble of 300 has the settings of 100.
 // With 4 indices in each step, as in appendices D and E, the linear hypermodel has its own settings.
-func neuralTuned() (out []lab.Tuned) {
+func neuralTuned() (out []lab.SearchResult) {
 	out = append(out, tuned("linear", "linear-4", 200, "index-samples=4"))
 	for _, actions := range []int{200, 1000} {
 		out = append(out, tuned("linear", "paper", actions, paperSGD...))
@@ -118,7 +118,7 @@ func neuralTuned() (out []lab.Tuned) {
 const longPeriods = 20_000
 
 // bestTuned returns the settings of section 4.2 for long runs, where there are any, and the settings of neuralTuned.
-func bestTuned() (out []lab.Tuned) {
+func bestTuned() (out []lab.SearchResult) {
 	out = append(out, tuned("linear", "paper", 1000, paperSGD...),
 		tuned("linear", "best-linear", 1000), tuned("egreedy", "best-egreedy", 1000),
 		tuned("ensemble", "best-ensemble-10", 1000, particles(10)),

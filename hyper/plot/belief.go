@@ -26,41 +26,26 @@ func Beliefs(axes Axes, agents, labels []string, beliefs []lab.Belief) (*gonum.P
 		return nil, fmt.Errorf("%d agents and %d labels for %d beliefs: give the same number of each", len(agents),
 			len(labels), len(beliefs))
 	}
-	var truth, worth []float64 // actions are ordered by worth
-	var means, sds [][]float64 // of each belief; nil if it has no functions
-	for _, b := range beliefs {
-		mean, sd := moments(b.Functions)
-		means, sds = append(means, mean), append(sds, sd)
-		if worth == nil {
-			worth = mean
-		}
-		if truth == nil {
-			for _, y := range b.Truth {
-				truth = append(truth, float64(y))
-			}
-		}
-	}
-	if worth == nil {
+	truth, means, sds := moments(beliefs)
+	worth := truth // actions are ordered by worth
+	if at := slices.IndexFunc(means, func(m []float64) bool { return m != nil }); at < 0 {
 		return nil, errors.New("no agent here draws functions from its belief")
-	}
-	if truth != nil {
-		worth = truth
+	} else if truth == nil {
+		worth = means[at]
 	}
 	actions := best(worth)
 	if len(actions) < len(worth) {
 		axes.X = fmt.Sprintf("%s (the best %d of %d, the best first)", axes.X, len(actions), len(worth))
 	}
 	series := Styled(agents...)
+	for i := range series {
+		if means[i] != nil {
+			series[i].Label = labels[i]
+			series[i].intervals(float64(i+1)/float64(len(series)+1), actions, means[i], sds[i])
+		}
+	}
 	points := Series{Label: "truth", Points: true}
 	for at, action := range actions {
-		for i := range series {
-			x := float64(at) + 0.6*(float64(i+1)/float64(len(series)+1)-0.5)
-			if means[i] != nil {
-				s, mean, sd := &series[i], means[i][action], sds[i][action]
-				s.Label = labels[i]
-				s.X, s.Y = append(s.X, x, x, x), append(s.Y, mean-2*sd, mean+2*sd, math.NaN()) // NaN makes a gap
-			}
-		}
 		if truth != nil {
 			points.X, points.Y = append(points.X, float64(at)), append(points.Y, truth[action])
 		}
@@ -73,8 +58,32 @@ func Beliefs(axes Axes, agents, labels []string, beliefs []lab.Belief) (*gonum.P
 	return p, err
 }
 
-// moments returns the mean and the standard deviation of the functions at each action.
-func moments(functions [][]float32) (means, sds []float64) {
+// intervals adds a vertical bar for each action, from two standard deviations below the mean to two above. side is the
+// place of the bar between those of other agents, from 0 to 1.
+func (s *Series) intervals(side float64, actions []int, means, sds []float64) {
+	for at, action := range actions {
+		x, mean, sd := float64(at)+0.6*(side-0.5), means[action], sds[action]
+		s.X, s.Y = append(s.X, x, x, x), append(s.Y, mean-2*sd, mean+2*sd, math.NaN()) // NaN makes a gap
+	}
+}
+
+// moments returns the true mean rewards, which are nil if no belief has them, and for each belief the mean and the
+// standard deviation of its functions at each action, which are nil if it has no functions.
+func moments(beliefs []lab.Belief) (truth []float64, means, sds [][]float64) {
+	for _, b := range beliefs {
+		mean, sd := momentsOf(b.Functions)
+		means, sds = append(means, mean), append(sds, sd)
+		if truth == nil {
+			for _, y := range b.Truth {
+				truth = append(truth, float64(y))
+			}
+		}
+	}
+	return truth, means, sds
+}
+
+// momentsOf returns the mean and the standard deviation of the functions at each action.
+func momentsOf(functions [][]float32) (means, sds []float64) {
 	if len(functions) == 0 {
 		return nil, nil
 	}

@@ -16,7 +16,7 @@ import (
 // or two roundings.
 func TestHost(t *testing.T) {
 	seeds := []uint64{5, 1<<63 + 77}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		b, err := backend.Open(name)
 		if err != nil {
 			t.Fatal(err)

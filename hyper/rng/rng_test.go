@@ -39,7 +39,7 @@ func TestPhiloxKnownAnswers(t *testing.T) {
 		{[4]uint32{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, [2]uint32{0xa4093822, 0x299f31d0},
 			[]uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 	} {
-		testbackend.Each(t, func(t *testing.T, name string) {
+		testbackend.ForEach(t, func(t *testing.T, name string) {
 			got := call(t, name, func(in *Node) *Node {
 				g := in.Graph()
 				var c [4]*Node
@@ -59,7 +59,7 @@ func TestPhiloxKnownAnswers(t *testing.T) {
 
 func TestMoments(t *testing.T) {
 	const n = 200_000
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		x := call(t, name, func(s *Node) *Node { return New(s).Named("x").Normal(n) }, 7).Value().([][]float32)[0]
 		var m [5]float64 // raw moments; a standard normal number has 1, 0, 1, 0, 3
 		for _, v := range x {
@@ -89,7 +89,7 @@ func TestStreamsAreIndependentOfTheBatch(t *testing.T) {
 	draw := func(s *Node) *Node {
 		return New(s).Named("a").At(Const(s.Graph(), int32(3))).Step(2).Bits(9)
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		batch := call(t, name, draw, 5, 1<<40, 6).Value().([][]uint32)
 		for i, seed := range []uint64{5, 1 << 40, 6} {
 			alone := call(t, name, draw, seed).Value().([][]uint32)[0]
@@ -124,7 +124,7 @@ func TestNamesPeriodsAndStepsDiffer(t *testing.T) {
 }
 
 func TestIntnIsUniform(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		const n, bound = 60_000, 6
 		x := call(t, name, func(s *Node) *Node { return New(s).Intn(Const(s.Graph(), int32(bound)), n) },
 			3).Value().([][]int32)[0]
@@ -144,7 +144,7 @@ func TestIntnIsUniform(t *testing.T) {
 
 // With a bound for each run, each run has its own bound.
 func TestIntnOfEachRun(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		of := func(bound any) [][]int32 {
 			return call(t, name, func(s *Node) *Node { return New(s).Intn(Const(s.Graph(), bound), 5) }, 3,
 				4).Value().([][]int32)
@@ -177,7 +177,7 @@ func BenchmarkNormal(b *testing.B) {
 
 // The extreme words stay within the open intervals, in which the quantile of the normal distribution is finite.
 func TestExtremeWords(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		got := call(t, name, func(in *Node) *Node {
 			words := Const(in.Graph(), []uint32{0, 0xffffffff})
 			return Stack([]*Node{unit(words), symmetric(words), ErfInv(symmetric(words))}, 0)
@@ -211,7 +211,7 @@ func TestBackendsDrawTheSame(t *testing.T) {
 	if got := want[0][:3]; got[0] != got[1] || got[1] == got[2] { // of one number, and the first two of two
 		t.Errorf("numbers %x do not begin with the same words", got)
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for i, got := range call(t, name, draw, 5, 1<<40).Value().([][]uint32) {
 			if !slices.Equal(got, want[i]) {
 				t.Errorf("run %d: got %x, and %x on the Go backend", i, got, want[i])

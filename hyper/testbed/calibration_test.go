@@ -13,7 +13,7 @@ import (
 // with confidence 0.95 three are right, of two with 0.65 one is right, and one with 0.5, at the border of two classes,
 // is wrong. A prediction that is NaN makes both scores NaN.
 func TestCalibration(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		var ll [][]float32
 		for _, p := range [][]float64{{0.95, 0.95, 0.95, 0.05, 0.65, 0.35, 0.5}, {1, 1, 1, 1, 1, 1, 1}} {
 			row := []float32{}

@@ -27,7 +27,7 @@ func seeds(n int) []uint64 {
 // first layer have variance 1/D, and other biases are 0.
 func TestEnvironmentMoments(t *testing.T) {
 	const variance = 0.87962566 * 0.87962566
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, inputs := range []int{1, 7} {
 			e := Environment{Inputs: inputs}
 			const runs = 100
@@ -77,7 +77,7 @@ func squares(x []float64) []float64 {
 func TestEnvironmentData(t *testing.T) {
 	const runs, n, inputs = 4, 2000, 3
 	e, rho := Environment{Inputs: inputs}, []float32{0.01, 0.1, 0.5, 3}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			s := rng.New(in[0])
 			theta := e.Init(s.Named("truth"))
@@ -115,7 +115,7 @@ func TestProblemsAreIndependentOfTheBatch(t *testing.T) {
 		d := tests.Draw(s.Named("tests"), e, theta, in[1])
 		return []*Node{theta, x, y, d.X, d.Truth, d.Ones, d.Zeros}
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		both := eval(t, name, draw, []uint64{7, 76}, []float32{0.5, 0.1})
 		for run, rho := range []float32{0.5, 0.1} {
 			alone := eval(t, name, draw, []uint64{7, 76}[run:run+1], []float32{rho})

@@ -100,7 +100,7 @@ func logMean(ll [][]float64, weights []float64) []float64 {
 func TestDivergence(t *testing.T) {
 	const runs, batches, functions = 2, 6, 7
 	weights := [][]float32{{1, 0, 2, 3, 0, 1, 1}, {0, 0, 0, 0, 5, 0, 1}}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, distinct := range []int{2, 10} {
 			for _, scale := range []float64{0.5, 100} {
 				r := rand.New(rand.NewPCG(uint64(distinct), uint64(scale)))
@@ -153,7 +153,7 @@ func divergence(args []any, ll []float64, run, runs, batches, distinct int) (mea
 // An agent that knows the truth at every index scores exactly 0, with any weights and in chunks.
 func TestTruthScoresZero(t *testing.T) {
 	e := Environment{Inputs: 2}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, tests := range []Tests{{100, 1, 0}, {100, 10, 0}, {100, 10, 2}} {
 			out := eval(t, name, func(in []*Node) []*Node {
 				s := rng.New(in[0])
@@ -178,7 +178,7 @@ func TestTruthScoresZero(t *testing.T) {
 func TestUniformAgent(t *testing.T) {
 	const problems, batches = 100, 50
 	r := rand.New(rand.NewPCG(1, 2))
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, tests := range []Tests{{batches, 1, 0}, {batches, 10, 0}, {batches, 10, 2}} {
 			e, rho := Environment{Inputs: 2}, 0.1
 			out := eval(t, name, func(in []*Node) []*Node {

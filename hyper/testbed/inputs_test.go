@@ -18,7 +18,7 @@ import (
 func TestDraw(t *testing.T) {
 	const runs, batches = 3, 400
 	e := Environment{Inputs: 2}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, tests := range []Tests{{batches, 10, 0}, {batches, 10, 2}, {batches, 6, 3}, {batches, 1, 2}} {
 			out := eval(t, name, func(in []*Node) []*Node {
 				s := rng.New(in[0])
@@ -59,7 +59,7 @@ func TestDraw(t *testing.T) {
 // are drawn one by one, not once for the input.
 func TestClassesAreDrawnOneByOne(t *testing.T) {
 	tests := Tests{Batches: 4000, Tau: 10, Anchors: 2}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			truth := BroadcastToDims(in[1], 1, tests.Batches*2)
 			d := tests.Classes(rng.New(in[0]), nil, truth)
@@ -78,7 +78,7 @@ func TestClassesAreDrawnOneByOne(t *testing.T) {
 // Two parts of the tests have the same likelihoods as the whole.
 func TestSlice(t *testing.T) {
 	e, tests := Environment{Inputs: 3}, Tests{Batches: 9, Tau: 10, Anchors: 2}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			s := rng.New(in[0])
 			theta := e.Init(s.Named("truth"))

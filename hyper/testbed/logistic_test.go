@@ -20,7 +20,7 @@ func TestLogisticRegression(t *testing.T) {
 		inputs, anchors int
 		uniform, prior  float64
 	}{{10, 2, 6.90, 1.44}, {1, 2, 6.53, 0.91}, {100, 2, 6.91, 1.39}, {1, 0, 6.53, 0.87}, {100, 0, 6.91, 6.9}}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		if name != backend.Go {
 			rows = rows[:1] // each row takes a second to compile
 		}
@@ -68,7 +68,7 @@ func TestLogisticRegressionLimits(t *testing.T) {
 
 // With a single phi, prior and marginal are equal. The 499 other phi of its chunk count nothing.
 func TestLogisticRegressionOfOneSample(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		c := LogisticProblem{Inputs: 3, Anchors: 2, Batches: 50, Samples: 1, Temperature: 2, Seed: 3}
 		row, err := LogisticRegression(c, name)
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 // there, too, one of the functions draws the classes.
 func TestProjectionIsNearBruteForce(t *testing.T) {
 	const batches, functions = 12, 1000
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, distinct := range []int{10, 2} {
 			args, f := counts(rand.New(rand.NewPCG(3, uint64(distinct))), 1, batches, distinct, 10, functions, math.Sqrt2)
 			brute := logMean(byHand(args, f, 1, batches, distinct, functions)[0], slices.Repeat([]float64{1}, functions))
@@ -43,7 +43,7 @@ func TestProjectionIsNearBruteForce(t *testing.T) {
 // clipped at probits of +-5.
 func TestProjectionIsExact(t *testing.T) {
 	const batches = 200
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		args, _ := counts(rand.New(rand.NewPCG(5, 0)), 1, batches, 2, 10, 1, 1)
 		sizes := []float32{1, 3, 100}
 		out := eval(t, name, func(in []*Node) []*Node {

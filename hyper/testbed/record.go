@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -18,12 +19,12 @@ const Format = "hypermodels-testbed-1"
 
 // Header is the first line of a file of results.
 type Header struct {
-	Format     string         `json:"format"`
-	Sweep      string         `json:"sweep"`
-	Batches    int            `json:"batches"` // of test inputs
-	Backend    string         `json:"backend"`
-	Provenance lab.Provenance `json:"provenance"`
-	Machine    lab.Machine    `json:"machine"`
+	Format     string          `json:"format"`
+	Sweep      string          `json:"sweep"`
+	Batches    int             `json:"batches"` // of test inputs
+	Backend    string          `json:"backend"`
+	Provenance lab.Provenance  `json:"provenance"`
+	Machine    process.Machine `json:"machine"`
 }
 
 // ErrRecord is wrapped by errors about a file that is damaged, or that has the results of another sweep.

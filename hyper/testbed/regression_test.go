@@ -67,7 +67,7 @@ func before(p Process, test *mat.Dense) Realization {
 func TestScoresOfResponses(t *testing.T) {
 	const tests, functions = 30, 1000
 	p := Process{Inputs: 2, Noise: 0.5}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		problems := 40
 		if name != backend.Go { // each problem is compiled
 			problems = 3
@@ -155,7 +155,7 @@ func TestScoresOfFunctions(t *testing.T) {
 		return out
 	}
 	zero := make([]float64, 20)
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		near(t, "posterior", costs(t, name, Functions, truth, 1, two(r.Mean, sd)), zero, 1e-5)
 		near(t, "prior", costs(t, name, Functions, truth, 1, two(zero, k)), divergences(zero, k), single)
 		near(t, "no deviations", costs(t, name, Functions, truth, 1, two(r.Mean, zero)), divergences(r.Mean, zero), 1e-4)
@@ -177,7 +177,7 @@ func TestMoments(t *testing.T) {
 		mean, variance := stat.PopMeanVariance(x, []float64{2, 1, 3})
 		want[0], want[1] = append(want[0], mean), append(want[1], variance*6)
 	}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, cuts := range [][]int{{0, 5}, {0, 2, 4, 5}, {0, 1, 2, 3, 4, 5}} {
 			out := eval(t, name, func(in []*Node) []*Node {
 				zero := MulScalar(Slice(Squeeze(in[1], 0), AxisRange(0, 2)), 0)

@@ -71,7 +71,7 @@ func untrained(particles int) Agent {
 // An ensemble of such networks has the same divergence, with the weights of its particles.
 func TestUntrainedAgents(t *testing.T) {
 	s, o := few(4, 3), Options{Batches: 50, Side: 4, Taus: []int{10}}
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		o.Backend = name
 		for _, particles := range []int{7} {
 			got := divergences(t, untrained(particles), s, o)
@@ -274,7 +274,7 @@ func TestProjectedExam(t *testing.T) {
 	}
 	for _, a := range agents {
 		for _, anchors := range []int{0, 2} {
-			testbackend.Each(t, func(t *testing.T, name string) {
+			testbackend.ForEach(t, func(t *testing.T, name string) {
 				if name != backend.Go && (a.Name != Hypermodel().Name || anchors == 0) {
 					return
 				}

@@ -23,7 +23,7 @@ func TestConjugateIsThePosterior(t *testing.T) {
 	b := hyper.BayesianLinear{Features: 4, Blocks: 2, Waves: 3, Length: 1}
 	const data, size = 16, 6
 	for _, standardize := range []bool{false, true} {
-		testbackend.Each(t, func(t *testing.T, name string) {
+		testbackend.ForEach(t, func(t *testing.T, name string) {
 			r := rand.New(rand.NewPCG(1, 2))
 			x, y := make([]float32, data*2*4), make([]float32, data*2)
 			block := make([]int, data*2)

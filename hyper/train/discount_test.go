@@ -25,7 +25,7 @@ func TestDiscountIsThePosterior(t *testing.T) {
 	const size = 7
 	for _, standardize := range []bool{false, true} {
 		for _, gamma := range []float64{0.995, 0.97, 0.9} {
-			testbackend.Each(t, func(t *testing.T, name string) {
+			testbackend.ForEach(t, func(t *testing.T, name string) {
 				if name != backend.Go && (!standardize || gamma != 0.97) {
 					return // XLA takes seconds to compile a case
 				}

@@ -116,7 +116,7 @@ func TestEnsemblePlusPlusHasItsClosedForm(t *testing.T) {
 	moment.Scale(1/math.Sqrt(plusNoise), &moment)
 	mean.Mul(sigma, &moment)
 	for _, law := range enum.All[index.Law]() {
-		testbackend.Each(t, func(t *testing.T, name string) {
+		testbackend.ForEach(t, func(t *testing.T, name string) {
 			if name != backend.Go && law != index.LawSphere {
 				return // XLA takes a second to compile a law, and package index tests the laws on XLA
 			}
@@ -164,7 +164,7 @@ func TestEnsemblePlusPlusDrawsThePosterior(t *testing.T) {
 	sigma, _ := plusPosterior()
 	for name, b := range map[string]hyper.Belief{"ensemble++": plusPlus(m, index.LawGaussian, index.LawSphere),
 		"coordinates": plusPlus(m, index.LawCoordinate, index.LawCube), "exact": exact} {
-		testbackend.Each(t, func(t *testing.T, on string) {
+		testbackend.ForEach(t, func(t *testing.T, on string) {
 			if on != backend.Go && name != "coordinates" {
 				return // XLA takes a second to compile a belief
 			}

@@ -23,7 +23,7 @@ func TestSharesArePosterior(t *testing.T) {
 	noises, priors := []float32{0.5, 0.2}, []float32{2, 3}
 	for _, c := range []Config{{}, {Standardize: true}, {Standardize: true, Weighted: true}} {
 		c.Integrate = Exact
-		testbackend.Each(t, func(t *testing.T, name string) {
+		testbackend.ForEach(t, func(t *testing.T, name string) {
 			r := rand.New(rand.NewPCG(1, 2))
 			x, y, w := make([]float32, data*2*3), make([]float32, data*2), make([]float32, data*2)
 			for i := range y {

@@ -192,7 +192,7 @@ func (p *HostPosterior) Sample() hyper.HostSample { return p.belief.OnHost(p.hos
 // the belief does not give their distribution.
 func (p *HostPosterior) Normals() hyper.HostNormals {
 	b, ok := p.belief.(hyper.HostNormal)
-	if !ok || promoted.By[hyper.HostNormal](b) {
+	if !ok || promoted.Has[hyper.HostNormal](b) {
 		return nil
 	}
 	return b.Normals(p.hostParams())

@@ -26,7 +26,7 @@ type HostTrainer struct {
 // beliefs and integrations, and for beliefs of one block, whose state is copied anyway.
 func (t Trainer) OnHost(priorVar, noiseVar float32) (h HostTrainer, ok bool) {
 	b, is := t.Belief.(hyper.HostConjugate)
-	if !is || promoted.By[hyper.HostConjugate](b) || t.Integrate != Exact {
+	if !is || promoted.Has[hyper.HostConjugate](b) || t.Integrate != Exact {
 		return h, false
 	}
 	if b.HostBlocks() < 2 {

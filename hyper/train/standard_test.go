@@ -116,7 +116,7 @@ func TestStandardized(t *testing.T) {
 			for i := range y {
 				standard[i] = (y[i] - mean) / sd
 			}
-			testbackend.Each(t, func(t *testing.T, on string) {
+			testbackend.ForEach(t, func(t *testing.T, on string) {
 				if on != backend.Go && (len(y) < 12 || name != "exact, line" && name != "sums") { // XLA takes seconds to compile
 					return
 				}

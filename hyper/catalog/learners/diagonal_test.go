@@ -48,7 +48,7 @@ func TestBothReadingsOfTheDiagonalHypermodel(t *testing.T) {
 	must.M(err)
 	posterior := mat.Trace(exact) / features
 
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		left := map[string]float64{}
 		for _, rows := range []string{diagonalRows, denseRows} {
 			c := NewDiagonal(false)

@@ -15,6 +15,9 @@ import (
 // closure defines the function, it therefore replaces the main function by the function that is being built, and makes
 // these caches empty.
 func closure(g *Graph, define func(g *Graph) []*Node) *Function {
+	if !nests(g) {
+		return NewClosure(g, define)
+	}
 	builder := builderOf(g)
 	defer replace(private(g, "builder"), reflect.ValueOf(nested{builder, g}))()
 	for _, store := range stores(g, builder) {

@@ -1,11 +1,13 @@
-// Package loop repeats a part of a graph. On XLA for CPUs the rounds are one loop, so that neither the program nor the
-// time to compile it grows with the number of rounds. On other backends the rounds are built one after the other: the
-// Go backend has no suitable loop, and on a GPU a loop has not been measured.
+// Package loop repeats a part of a graph. On XLA the rounds are one loop, so that neither the program nor the time to
+// compile it grows with the number of rounds. On the Go backend, which has no suitable loop, the rounds are built one
+// after the other.
+//
+// A loop of [Repeat] counts from a constant to a constant, so that XLA knows its number of rounds. On a GPU this matters:
+// before each round of a loop with an unknown number of rounds, the GPU stops until the host has read the condition.
 package loop
 
 import (
 	"fmt"
-	"strings"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -71,8 +73,18 @@ func Unroll(rounds int, state []*Node, _ []**Node, body func(i Index, state []*N
 }
 
 // rolls reports whether Repeat uses a loop.
-func rolls(g *Graph) bool {
-	return strings.Contains(g.Backend().Description(), "cpu_plugin") && nests(g)
+func rolls(g *Graph) bool { return g.Backend().Name() == "xla" && nests(g) }
+
+// Unbounded runs body as long as more returns true, and returns the last state. XLA does not know the number of rounds.
+// body must return nodes with the shapes of its state. Neither body nor more can use nodes from outside the loop.
+// Unbounded works on XLA only.
+func Unbounded(state []*Node, more func(state []*Node) *Node, body func(state []*Node) []*Node) []*Node {
+	g := state[0].Graph()
+	function := func(build func(state []*Node) []*Node) *Function {
+		return closure(g, func(g *Graph) []*Node { return build(parameters(g, state)) })
+	}
+	condition := function(func(state []*Node) []*Node { return []*Node{more(state)} })
+	return While(condition, function(body), state...)
 }
 
 // while is Repeat with a loop. The loop carries the number of the round, the state, and the nodes that body reads.
@@ -85,22 +97,19 @@ func while(rounds int, state []*Node, reads []**Node, body func(i Index, state [
 			places, start = append(places, place), append(start, *place)
 		}
 	}
-	more := closure(g, func(g *Graph) []*Node {
-		return []*Node{LessThan(parameters(g, start)[0], Const(g, int32(rounds)))}
-	})
-	round := closure(g, func(g *Graph) []*Node {
-		in := parameters(g, start)
-		own, read := in[1:1+len(state)], in[1+len(state):]
+	more := func(now []*Node) *Node { return LessThan(now[0], Const(now[0].Graph(), int32(rounds))) }
+	end := Unbounded(start, more, func(now []*Node) []*Node {
+		own, read := now[1:1+len(state)], now[1+len(state):]
 		for i, place := range places {
 			*place = read[i]
 		}
-		out := append([]*Node{AddScalar(in[0], int32(1))}, body(Index{node: in[0]}, own)...)
-		return append(out, read...)
+		next := append([]*Node{AddScalar(now[0], int32(1))}, body(Index{node: now[0]}, own)...)
+		return append(next, read...)
 	})
 	for i, place := range places {
 		*place = start[1+len(state)+i]
 	}
-	return While(more, round, start...)[1 : 1+len(state)]
+	return end[1 : 1+len(state)]
 }
 
 // parameters returns parameters with the shapes of the given nodes for a function. XLA requires different names in each

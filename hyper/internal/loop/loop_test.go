@@ -34,7 +34,7 @@ var (
 
 // A loop computes the same as rounds that are built one after the other: on XLA the same bits.
 func TestRepeatIsUnroll(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		b, err := backend.Open(name)
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +86,7 @@ func byHand() []float64 {
 
 // Loops can be inside loops, like the SGD steps of a period. GoMLX's NewClosure alone does not allow this.
 func TestNestedLoops(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, name string) {
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		b, err := backend.Open(name)
 		if err != nil {
 			t.Fatal(err)

@@ -4,8 +4,8 @@ package promoted
 
 import "reflect"
 
-// By reports whether a value's methods of the interface I may come from a part that it embeds.
-func By[I any](v any) bool {
+// Has reports whether a value's methods of the interface I may come from a part that it embeds.
+func Has[I any](v any) bool {
 	methods, t := reflect.TypeFor[I](), reflect.TypeOf(v)
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -23,7 +23,7 @@ func TestBy(t *testing.T) {
 		false: {named("x"), own{}, &own{}, held{}, 3},
 	} {
 		for _, v := range all {
-			if By[fmt.Stringer](v) != want {
+			if Has[fmt.Stringer](v) != want {
 				t.Errorf("By of %T: got %v", v, !want)
 			}
 		}

@@ -31,7 +31,7 @@ func addRow[T float32 | float64](out, row []T, x T) {
 // moveInGo computes the rows r to r+many-1 of the next root, and updates the entries of b for these rows.
 func (t *Triangle) moveInGo(r, many int, c change, next *Triangle, b []float64) {
 	for k := range many {
-		t.one(r+k, c.first, c, next, &b[r+k])
+		t.moveRow(r+k, c.first, c, next, &b[r+k])
 	}
 }
 

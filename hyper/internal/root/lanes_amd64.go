@@ -34,15 +34,15 @@ func addRows(rows, x, out []float64) {
 	}
 }
 
-// some computes the rows r to r+many-1 of the next root, and updates the entries of b for these rows.
-func (t *Triangle) some(r, many int, c change, next *Triangle, b []float64) {
+// move computes the rows r to r+many-1 of the next root, and updates the entries of b for these rows.
+func (t *Triangle) move(r, many int, c change, next *Triangle, b []float64) {
 	all := (min(r+1, len(c.columns)) - c.first) &^ 3 // number of columns that all rows have
 	if many != 4 || all <= 0 || !lanes {
 		t.moveInGo(r, many, c, next, b)
 		return
 	}
 	for k := range 4 {
-		t.one(r+k, c.first+all, c, next, &b[r+k])
+		t.moveRow(r+k, c.first+all, c, next, &b[r+k])
 	}
 	from := triangular(r) + c.first
 	moveRows(&t.rows[from], &next.rows[from], r+1, all, &c.columns[c.first], (*[4]float64)(b[r:]))
@@ -72,7 +72,7 @@ func addEightRows(out, rows *float32, n int, x *[8]float32)
 //go:noescape
 func addTriangleRows(out, rows *float64, first, n int, x *[8]float64)
 
-// moveRows computes the same as Triangle.one for 4 rows of a triangle, in n columns that begin with c. first is the
+// moveRows computes the same as Triangle.moveRow for 4 rows of a triangle, in n columns that begin with c. first is the
 // length of the first row. n must be a multiple of 4.
 //
 //go:noescape

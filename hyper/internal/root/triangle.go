@@ -159,9 +159,9 @@ func (t *Triangle) UpdateInto(next *Triangle, phi []float64, rho float64) (gain 
 	}
 	gain = make([]float64, t.n)
 	rest := t.n % 4 // the shortest rows
-	t.some(0, rest, c, next, gain)
+	t.move(0, rest, c, next, gain)
 	for r := rest; r < t.n; r += 4 {
-		t.some(r, 4, c, next, gain)
+		t.move(r, 4, c, next, gain)
 	}
 	next.narrowed()
 	return gain, c.gain(gain)
@@ -180,7 +180,7 @@ func (t *Triangle) ForgetInto(next *Triangle, by float64, from, to int, rho floa
 	gains = slices.Collect(slices.Chunk(all, t.n))
 	rows := func(r, many, first, end int) {
 		for i := first; i < end; i++ {
-			next.some(r, many, changes[i], next, gains[i])
+			next.move(r, many, changes[i], next, gains[i])
 		}
 	}
 	for r := from; r < to; r += 4 {
@@ -191,7 +191,7 @@ func (t *Triangle) ForgetInto(next *Triangle, by float64, from, to int, rho floa
 				return nil, false
 			}
 			for k := range many { // row by row, because row k+1 of them determines the next change
-				next.some(r+k, 1, changes[i], next, gains[i])
+				next.move(r+k, 1, changes[i], next, gains[i])
 			}
 		}
 	}
@@ -253,8 +253,8 @@ func (c change) gain(b []float64) (ok bool) {
 	return ok
 }
 
-// one computes row r of the next root, from its last column to column down, and updates b.
-func (t *Triangle) one(r, down int, c change, next *Triangle, b *float64) {
+// moveRow computes row r of the next root, from its last column to column down, and updates b.
+func (t *Triangle) moveRow(r, down int, c change, next *Triangle, b *float64) {
 	row, to, sum := t.row(r), next.row(r), *b
 	for i := min(r+1, len(c.columns)) - 1; i >= down; i-- {
 		own, s := c.columns[i], row[i]

@@ -11,10 +11,10 @@ import (
 // NotOnGPU is the reason for skipping a test of batches on a GPU.
 const NotOnGPU = "on a GPU roundings depend on the size of a batch"
 
-// Each runs f on the Go backend, on the XLA backend for CPUs if its plugin is found, and on the backend $HYPER_BACKEND
+// ForEach runs f on the Go backend, on the XLA backend for CPUs if its plugin is found, and on the backend $HYPER_BACKEND
 // if that is a different one, whether or not its plugin is found. `HYPER_BACKEND=xla:cuda go test ./hyper/...`
 // therefore also tests on a GPU.
-func Each(t *testing.T, f func(t *testing.T, name string)) {
+func ForEach(t *testing.T, f func(t *testing.T, name string)) {
 	names := []string{backend.Go, backend.XLACPU}
 	if name := backend.Default(); !slices.Contains(names, name) {
 		names = append(names, name)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -85,7 +86,7 @@ func unready(dir string, states []Status) error {
 
 // agreed keeps the properties that two machines have in common. n is the number of the shard; the first is kept as it
 // is.
-func agreed(n int, a, b lab.Machine) lab.Machine {
+func agreed(n int, a, b process.Machine) process.Machine {
 	b.CPUs = 0 // a worker may have had only some of the cores
 	if n == 0 {
 		return b

@@ -85,7 +85,7 @@ func New(spec lab.Spec, o Options) (Plan, error) {
 		return Plan{}, err
 	}
 	if o.BatchRuns == 0 {
-		o.BatchRuns = lab.BatchRuns(o.Backend)
+		o.BatchRuns = lab.Options{Backend: o.Backend}.Defaults(lab.Spec{}).BatchRuns
 	}
 	if o.Shards == 0 {
 		o.Shards = 32

@@ -136,7 +136,7 @@ func (t Search) candidate(x lab.Experiment, values map[string]string) (candidate
 			t.Sets, len(spec.Entries))
 	}
 	c := candidate{values: values, entry: spec.Entries[0]}
-	if err := lab.SetAll(c.entry.Setting, values); err != nil {
+	if err := c.entry.Setting.Set(values); err != nil {
 		return c, err
 	}
 	return c, c.entry.Setting.Validate()

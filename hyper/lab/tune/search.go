@@ -151,16 +151,18 @@ func (t Search) spec(size lab.Size, candidates []candidate) lab.Spec {
 	return spec
 }
 
-// RunWith is [Run] with a function that simulates each rung; rungs count from 1. An error of simulate ends the search,
-// and the rungs before it are returned.
-func (t Search) RunWith(known map[string]lab.Experiment, simulate func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error)) (
-	Search, error) {
+// Simulate runs a Spec of the candidates of a rung to its end. Rungs count from 1.
+type Simulate func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error)
+
+// RunWith is [Run] with a function that simulates each rung. An error of simulate ends the search, and the rungs before
+// it are returned.
+func (t Search) RunWith(known map[string]lab.Experiment, simulate Simulate) (Search, error) {
 	t.Rungs = nil
-	candidates, err := t.candidates(known)
+	x, err := lab.Find(known, t.Experiment)
 	if err != nil {
 		return t, err
 	}
-	x, err := lab.Find(known, t.Experiment)
+	candidates, err := t.candidates(known)
 	if err != nil {
 		return t, err
 	}
@@ -168,40 +170,47 @@ func (t Search) RunWith(known map[string]lab.Experiment, simulate func(rung int,
 	if err != nil {
 		return t, err
 	}
+	last := len(t.stages()) - 1
+	for i := range t.stages() {
+		if i == last && champion != nil {
+			candidates = append(candidates, *champion)
+		}
+		if candidates, err = t.rung(x, i, candidates, simulate); err != nil {
+			return t, err
+		}
+		if i < last {
+			candidates = candidates[:t.fresh(i+1)]
+		}
+	}
+	return t, nil
+}
+
+// rung simulates the candidates of a rung, counted from 0, and adds the Rung to the search. It returns the candidates
+// from best to worst.
+func (t *Search) rung(x lab.Experiment, number int, candidates []candidate, simulate Simulate) ([]candidate, error) {
+	size := t.stages()[number].Size
+	h, rows, err := simulate(number+1, t.spec(size, candidates))
+	if err != nil {
+		return nil, err
+	}
 	var target func(*lab.Setting) float64
 	if t.Least {
 		target = x.Target
 	}
-	stages := t.stages()
-	for i, stage := range stages {
-		if i+1 == len(stages) && champion != nil {
-			candidates = append(candidates, *champion)
-		}
-		h, rows, err := simulate(i+1, t.spec(stage.Size, candidates))
-		if err != nil {
-			return t, err
-		}
-		if i == 0 {
-			t.Provenance = h.Provenance
-		}
-		outcomes, err := judge(h, rows, candidates, target)
-		if err != nil {
-			return t, err
-		}
-		rung := Rung{Size: stage.Size}
-		for _, o := range outcomes {
-			rung.Results = append(rung.Results, o.Outcome)
-		}
-		t.Rungs = append(t.Rungs, rung)
-		if i+1 < len(stages) {
-			next := make([]candidate, t.fresh(i+1))
-			for j := range next {
-				next[j] = candidates[outcomes[j].index]
-			}
-			candidates = next
-		}
+	outcomes, err := judge(h, rows, candidates, target)
+	if err != nil {
+		return nil, err
 	}
-	return t, nil
+	if number == 0 {
+		t.Provenance = h.Provenance
+	}
+	rung := Rung{Size: size}
+	var sorted []candidate
+	for _, o := range outcomes {
+		rung.Results, sorted = append(rung.Results, o.Outcome), append(sorted, candidates[o.index])
+	}
+	t.Rungs = append(t.Rungs, rung)
+	return sorted, nil
 }
 
 // stages returns the rungs to run: the Plan, or rungs that each keep a third of the candidates.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -17,57 +16,57 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Predictor is a capability of an Agent: the agent draws functions from its belief. Learners have it.
-type Predictor interface {
+// predictor is a capability of an Agent: the agent draws functions from its belief. Learners have it.
+type predictor interface {
 	// Predict returns the mean rewards of all actions by the given number of functions, [runs, functions, actions]. x
 	// is the same as in Act.
-	Predict(state State, n hyper.Numbers, s rng.Stream, functions int, x *Node) *Node
+	Predict(state bandit.State, n hyper.Numbers, s rng.Stream, functions int, x *Node) *Node
 }
 
-func (a learning) Predict(state State, _ hyper.Numbers, s rng.Stream, functions int, x *Node) *Node {
+func (a learning) Predict(state bandit.State, _ hyper.Numbers, s rng.Stream, functions int, x *Node) *Node {
 	return a.Learner.Predict(state, s, functions, x)
 }
 
-func (a oneHot) Predict(state State, n hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
-	return a.Agent.(Predictor).Predict(state, n, s, functions, a.inputs(s))
+func (a oneHot) Predict(state bandit.State, n hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
+	return a.Agent.(predictor).Predict(state, n, s, functions, a.inputs(s))
 }
 
 // Belief is what the agent of an entry believes in the first run, at one period, together with the truth.
 type Belief struct {
 	// Functions holds mean rewards by functions that are drawn from the belief, [functions][actions]. It is nil if the
-	// agent is not a [Predictor].
+	// agent is not a predictor.
 	Functions [][]float32
-	Truth     []float32 // the true mean rewards, [actions]; nil if the world does not report them, see [bandit.Told]
+	Truth     []float32 // the true mean rewards, [actions]; nil if the world does not report them, see [bandit.MeanReporter]
 }
 
-// Looker runs Specs in memory in order to read the beliefs of their agents. It keeps the compiled program of each
+// BeliefReader runs Specs in memory in order to read the beliefs of their agents. It keeps the compiled program of each
 // entry. Specs that differ only in numbers that do not shape the computation (see [catalog.Key]) therefore compile
-// once. A Looker is not safe for concurrent use.
-type Looker struct {
-	Backend  string         // "" is backend.Default()
-	programs []*lookProgram // one for each entry of the last Spec
+// once. A BeliefReader is not safe for concurrent use.
+type BeliefReader struct {
+	Backend  string           // "" is backend.Default()
+	programs []*beliefProgram // one for each entry of the last Spec
 }
 
-// lookProgram is the compiled program of an entry, with a second program that reads the belief from its state.
-type lookProgram struct {
+// beliefProgram is the compiled program of an entry, with a second program that reads the belief from its state.
+type beliefProgram struct {
 	Programs
 	program   *program
 	functions int
-	look      *Exec
+	belief    *Exec
 }
 
-// Look runs a valid Spec up to a period, which is at least 1, with all its runs side by side. It returns the rows of
+// Read runs a valid Spec up to a period, which is at least 1, with all its runs side by side. It returns the rows of
 // the schedule up to that period and the belief of each entry, as the given number of functions. It stops with the
 // context's error when the context ends.
-func (l *Looker) Look(ctx context.Context, spec Spec, period, functions int) ([]Row, []Belief, error) {
+func (l *BeliefReader) Read(ctx context.Context, spec Spec, period, functions int) ([]Row, []Belief, error) {
 	if period < 1 || period > spec.Periods || functions < 1 {
-		return nil, nil, fmt.Errorf("cannot look at period %d of %d with %d functions: the period must be from 1 "+
+		return nil, nil, fmt.Errorf("cannot read beliefs at period %d of %d with %d functions: the period must be from 1 "+
 			"to the number of periods, and functions at least 1", period, spec.Periods, functions)
 	}
 	var rows []Row
 	var beliefs []Belief
 	for len(l.programs) < len(spec.Entries) {
-		l.programs = append(l.programs, new(lookProgram))
+		l.programs = append(l.programs, new(beliefProgram))
 	}
 	for i := range spec.Entries {
 		r, b, err := l.entry(ctx, spec, i, period, functions)
@@ -79,8 +78,8 @@ func (l *Looker) Look(ctx context.Context, spec Spec, period, functions int) ([]
 	return rows, beliefs, nil
 }
 
-// entry is Look for one entry.
-func (l *Looker) entry(ctx context.Context, spec Spec, number, period, functions int) ([]Row, Belief, error) {
+// entry is Read for one entry.
+func (l *BeliefReader) entry(ctx context.Context, spec Spec, number, period, functions int) ([]Row, Belief, error) {
 	spec.Entries = spec.Entries[number : number+1]
 	kept, p := l.programs[number], newPlan(spec, spec.Runs)
 	o := Options{Backend: l.Backend, Programs: &kept.Programs}
@@ -104,7 +103,7 @@ func (l *Looker) entry(ctx context.Context, spec Spec, number, period, functions
 	}()
 	for err == nil && a.done < period {
 		if err = ctx.Err(); err == nil {
-			err = a.step(min(nextStop(spec.Periods, a.done), a.done+lookChunk, period))
+			err = a.step(min(nextStop(spec.Periods, a.done), a.done+readChunk, period))
 		}
 	}
 	if err != nil {
@@ -118,7 +117,7 @@ func (l *Looker) entry(ctx context.Context, spec Spec, number, period, functions
 }
 
 // prepare compiles the program that reads the belief from the state of p, unless it is there already.
-func (l *lookProgram) prepare(p *program, name string, functions int) error {
+func (l *beliefProgram) prepare(p *program, name string, functions int) error {
 	if l.program == p && l.functions == functions {
 		return nil
 	}
@@ -127,32 +126,20 @@ func (l *lookProgram) prepare(p *program, name string, functions int) error {
 		return err
 	}
 	l.program, l.functions = p, functions
-	l.look, err = NewExec(b, func(state []*Node) []*Node { return p.belief(state, functions) })
+	l.belief, err = NewExec(b, func(state []*Node) []*Node { return p.belief(state, functions) })
 	return err
 }
 
-// lookChunk is the largest number of periods between two checks of whether the context has ended.
-const lookChunk = 100
-
-// step advances to a period. If the schedule has this period, step adds the rows of the period.
-func (a *advancing) step(period int) (err error) {
-	stop := nextStop(a.runner.plan.spec.Periods, a.done)
-	if a.state, err = a.program.until(a.state, period); err != nil {
-		return err
-	}
-	if a.done = period; period == stop {
-		return a.record()
-	}
-	return nil
-}
+// readChunk is the largest number of periods between two checks of whether the context has ended.
+const readChunk = 100
 
 // read reads the belief of the first run.
-func (l *lookProgram) read(state []*tensors.Tensor, functions int) (b Belief, err error) {
+func (l *beliefProgram) read(state []*tensors.Tensor, functions int) (b Belief, err error) {
 	args := make([]any, len(state))
 	for i, t := range state {
 		args[i] = t
 	}
-	out, err := l.look.Call(args...)
+	out, err := l.belief.Call(args...)
 	if err != nil {
 		return b, err
 	}
@@ -180,26 +167,21 @@ func (p *program) belief(nodes []*Node, functions int) []*Node {
 	for i, name := range p.names {
 		state[name] = nodes[i]
 	}
-	in, world, agent := state.Part("in."), State(state.Part("env.")), State(state.Part("agent."))
+	in, world, agent := state.Part("in."), bandit.State(state.Part("env.")), bandit.State(state.Part("agent."))
 	t := state[statePeriod]
 	root := rng.New(state[stateSeed]).At(t)
 	g := t.Graph()
 	predictions, truth := Const(g, float32(0)), Const(g, float32(0))
 	first := func(x *Node) *Node { return Reshape(Slice(x, AxisElem(0)), x.Shape().Size()/x.Shape().Dim(0)) }
-	if told, ok := p.world.(bandit.Told); ok {
-		if means := told.Means(world); means != nil {
+	if w, ok := p.world.(bandit.MeanReporter); ok {
+		if means := w.Means(world); means != nil {
 			truth = first(means)
 		}
 	}
 	offer, _ := p.world.Offer(maps.Clone(world), in.Part(worldPrefix), root.Named("offer"), t)
-	if a, ok := p.agent.(Predictor); ok {
+	if a, ok := p.agent.(predictor); ok {
 		s := (learner.Streams{Seeds: state[stateSeed]}).Act(t).Named("look")
 		predictions = first(a.Predict(agent, in.Part(agentPrefix), s, functions, offer.Inputs(p.problem.Actions)))
 	}
 	return []*Node{predictions, truth}
 }
-
-// discard is a sink that ignores everything.
-type discard struct{ sink }
-
-func (discard) compiled(int, time.Duration) error { return nil }

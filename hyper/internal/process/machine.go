@@ -1,10 +1,19 @@
-package lab
+package process
 
 import (
 	"os"
 	"runtime"
 	"strings"
 )
+
+// Machine describes the machine that made a result.
+type Machine struct {
+	OS   string `json:"os"`
+	Arch string `json:"arch"`
+	CPU  string `json:"cpu"`
+	CPUs int    `json:"cpus"`
+	Go   string `json:"go"`
+}
 
 // ThisMachine describes the machine that runs this process.
 func ThisMachine() Machine {

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,7 +103,7 @@ func parseSets(sets []string) (keys []string, values map[string][]string, err er
 func eachOnce(key string, values []string) error {
 	for i, v := range values {
 		for _, before := range values[:i] {
-			if CompareValues(before, v) == 0 {
+			if sameValue(before, v) {
 				return fmt.Errorf("%s=%s: %s and %s are the same value; give it once", key, strings.Join(values, ","),
 					before, v)
 			}
@@ -187,25 +186,15 @@ func (x Experiment) keys(agents []string) []string {
 	return slices.Compact(all)
 }
 
-// CompareValues compares two values of one key. Numbers, including numbers written as text, are compared by size and
-// come before other texts.
-func CompareValues(a, b any) int {
-	s, t := fmt.Sprint(a), fmt.Sprint(b)
-	x, errX := strconv.ParseFloat(s, 64)
-	y, errY := strconv.ParseFloat(t, 64)
-	switch {
-	case errX == nil && errY == nil:
-		return cmp.Compare(x, y)
-	case errX == nil:
-		return -1
-	case errY == nil:
-		return 1
-	}
-	return cmp.Compare(s, t)
+// sameValue reports whether two texts are the same value: equal texts or equal numbers.
+func sameValue(a, b string) bool {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	return a == b || errX == nil && errY == nil && x == y
 }
 
-// SetAll parses texts and assigns them to the keys of a setting. The order of the keys does not matter.
-func SetAll(s *Setting, values map[string]string) error {
+// Set parses texts and assigns them to the keys of a setting. The order of the keys does not matter.
+func (s *Setting) Set(values map[string]string) error {
 	for _, key := range choicesFirst(s, slices.Sorted(maps.Keys(values))) {
 		if err := catalog.Set(s, key, values[key]); err != nil {
 			return err

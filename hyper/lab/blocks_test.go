@@ -1,0 +1,85 @@
+package lab_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// inBlocks is the main function of a process that runs a Spec in blocks of periods, as on a GPU, and prints its rows.
+func inBlocks() {
+	lab.SetBlocks(8, 1)
+	s, _ := must.M2(lab.ParseSpec([]byte(os.Args[2]), paper.Known))
+	_, rows := must.M2(lab.Simulate(context.Background(), s, paper.Known, lab.Options{Backend: backend.XLACPU, Workers: 1}))
+	must.M(json.NewEncoder(os.Stdout).Encode(rows))
+}
+
+// blocksOfRows runs a Spec with inBlocks, and returns its rows and the optimized HLO of the program that advances.
+func blocksOfRows(t *testing.T, s lab.Spec) (rows []lab.Row, hlo string) {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.Command(must.M1(os.Executable()), "blocks", string(must.M1(json.Marshal(s))))
+	cmd.Env = append(os.Environ(), "HYPER_COMPILE_CACHE=off", "XLA_FLAGS=--xla_dump_to="+dir+" --xla_dump_hlo_as_text")
+	cmd.Stderr = os.Stderr
+	if err := json.Unmarshal(must.M1(cmd.Output()), &rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range must.M1(filepath.Glob(filepath.Join(dir, "*cpu_after_optimizations.txt"))) {
+		if text := string(must.M1(os.ReadFile(path))); len(text) > len(hlo) {
+			hlo = text // the program that advances is the largest
+		}
+	}
+	return rows, hlo
+}
+
+// XLA knows the number of rounds of every loop in a program for a GPU, except of the two loops over blocks of periods:
+// with an unknown number, a GPU waits for the host before each round. Blocks give the same bits as single periods.
+func TestNumbersOfRoundsAreKnown(t *testing.T) {
+	if backend.Check(backend.XLACPU) != nil {
+		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
+	}
+	loops := regexp.MustCompile(`(?m)^.* while\(.*$`)
+	for _, c := range []struct {
+		agent string
+		sets  []string
+		inner int // number of loops in a period
+	}{
+		{"gaussian/linear", []string{"arms=10", "index-dim=4", "batch=32", "integrate=sampled", "step-size=0.3"}, 0},
+		{"neural/linear", []string{"actions=20", "batch=16", "sgd-steps=8", "optimizer=sgd", "step-size=0.003"}, 1},
+		{"ids/ids", []string{"size=20", "policy-samples=50"}, 2},
+	} {
+		if testing.Short() && c.inner != 1 {
+			continue // seconds to compile each
+		}
+		s := spec(t, c.agent, lab.Size{Periods: 100, Runs: 4}, c.sets...)
+		blocks, hlo := blocksOfRows(t, s)
+		rows, _ := run(t, s, lab.Options{Backend: backend.XLACPU, Workers: 1})
+		if want, got := byRun(rows), byRun(blocks); !maps.Equal(got, want) {
+			t.Errorf("%s: other rows in blocks than in single periods", c.agent)
+		}
+		known, unknown := 0, 0
+		for _, line := range loops.FindAllString(hlo, -1) {
+			if strings.Contains(line, "known_trip_count") {
+				known++
+			} else {
+				unknown++
+			}
+		}
+		if unknown != 2 || known != 2*c.inner+1 {
+			t.Errorf("%s: %d loops with a known number of rounds and %d without, want %d and 2", c.agent, known, unknown,
+				2*c.inner+1)
+		}
+	}
+}

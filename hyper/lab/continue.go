@@ -1,0 +1,117 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
+)
+
+// open creates the result file, or continues an existing one.
+func (e *engine) open() error {
+	header := Header{Format: Format, Spec: e.plan.spec, Version: hyper.Version,
+		Provenance: ThisProvenance(e.opts.Backend), Backend: e.opts.Backend,
+		BatchRuns: e.opts.BatchRuns, Machine: process.ThisMachine()}
+	path := filepath.Join(e.opts.Dir, ResultsFile)
+	e.out = &writer{rows: map[int][]Row{}, done: map[int]bool{}}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		line, err := json.Marshal(header)
+		if err != nil {
+			return err
+		}
+		if err := saved.WriteFile(path, append(line, '\n')); err != nil {
+			return fmt.Errorf("starting results: %w", err)
+		}
+	} else if err := e.continueFile(path, header); err != nil {
+		return err
+	}
+	var err error
+	e.out.file, err = os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o644)
+	return err
+}
+
+// continueFile checks that an existing file holds results of this Spec and code. It removes an incomplete last line,
+// and finds the batch and row at which to continue.
+func (e *engine) continueFile(path string, want Header) error {
+	found, err := parseFile(path, e.known)
+	if err != nil {
+		return err
+	}
+	h, rows := found.header, found.rows
+	if !h.Spec.Equal(want.Spec) || h.Backend != want.Backend || h.BatchRuns != want.BatchRuns {
+		return fmt.Errorf("%s holds %w; choose another --out, or continue them with `hyper resume %[1]s`", e.opts.Dir,
+			ErrOtherResults)
+	}
+	if err := e.mayContinue(path, h, want); err != nil {
+		return err
+	}
+	if err := prepareFile(path, found, want.Provenance); err != nil {
+		return err
+	}
+	left := len(rows)
+	for _, b := range e.plan.batches {
+		own := min(left, e.plan.rows(b))
+		e.rows.rows(b.number, rows[len(rows)-left:][:own])
+		if left < e.plan.rows(b) {
+			break
+		}
+		left -= e.plan.rows(b)
+		e.out.lead++
+		e.now.Done += int64(len(b.lanes)) * int64(e.plan.spec.Periods)
+	}
+	if e.out.written = left; left > 0 && e.out.lead == len(e.plan.batches) {
+		return fmt.Errorf("%s: %w: the file has more rows than the Spec", path, ErrResults)
+	}
+	return nil
+}
+
+// ErrOtherResults reports that a folder holds results of another Spec, backend or batch size.
+var ErrOtherResults = errors.New("results of another Spec, backend or batch size")
+
+// mayContinue returns nil if the existing rows are the rows that this code would have made, or if the options allow the
+// results of different code to mix.
+func (e *engine) mayContinue(path string, before, now Header) error {
+	why := error(nil)
+	if before.Version != now.Version {
+		why = fmt.Errorf("%w: version %s, and version %s", ErrMixed, before.Version, now.Version)
+	}
+	for _, code := range append([]Provenance{before.Provenance}, before.Also...) {
+		if why == nil {
+			why = code.Continues(now.Provenance, before.Spec.Experiment, before.Spec.Entries)
+		}
+	}
+	if why == nil {
+		return nil
+	}
+	why = fmt.Errorf("other code began %s: %w", path, why)
+	if e.opts.Mix == nil {
+		return fmt.Errorf("%w; choose another folder, or continue with the code that began the results", why)
+	}
+	e.opts.Mix(why)
+	return nil
+}
+
+// prepareFile prepares a result file for more rows: it removes an incomplete last line, and adds this code to the
+// header.
+func prepareFile(path string, found parsed, code Provenance) error {
+	h := found.header
+	h.MadeBy(code)
+	if len(h.Also) == len(found.header.Also) {
+		return os.Truncate(path, found.whole)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	return saved.WriteFile(path, slices.Concat(line, []byte{'\n'}, text[found.first:found.whole]))
+}
