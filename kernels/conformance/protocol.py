@@ -38,7 +38,7 @@ for range 20 {
 	gonbui.DisplayPNG(b.Bytes())
 }"""
 
-PICTURES = int(os.environ.get("HYPERMODELS_PICTURES", "40"))
+PICTURES = int(os.environ.get("HYPERMODELS_PICTURES", "100"))
 
 
 class Protocol(KernelCase):
