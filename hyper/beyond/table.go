@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,10 +105,12 @@ type Regrets struct {
 // ErrNoResults is wrapped by the error about a folder that has no results for the table.
 var ErrNoResults = errors.New("no results of the testbed or of a world of the table")
 
-// Tabulate makes the table from a folder of results. It leaves out worlds and sweeps without files. hear is called if
-// results of one world come from different revisions, and the results are joined; if hear is nil, such results are an
-// error.
-func Tabulate(known map[string]lab.Experiment, dir string, hear func(why error)) (t Table, err error) {
+// Tabulate makes the table from a folder of results. known has the experiments of worlds that are not in this package.
+// Tabulate leaves out worlds and sweeps without files. mix is called if results of one world come from different
+// revisions, and the results are joined; if mix is nil, such results are an error.
+func Tabulate(known map[string]lab.Experiment, dir string, mix func(why error)) (t Table, err error) {
+	known = maps.Clone(known)
+	maps.Copy(known, Known)
 	records, err := filepath.Glob(filepath.Join(dir, sweepFiles))
 	if err != nil {
 		return t, err
@@ -120,7 +123,7 @@ func Tabulate(known map[string]lab.Experiment, dir string, hear func(why error))
 		t.Sweeps = append(t.Sweeps, s)
 	}
 	for _, w := range Worlds {
-		r, err := w.regrets(known, dir, hear)
+		r, err := w.regrets(known, dir, mix)
 		if err != nil {
 			return t, fmt.Errorf("%s: %w", w.Title, err)
 		}
@@ -148,7 +151,7 @@ func scoresOf(file string) (s SweepScores, err error) {
 }
 
 // regrets returns the regrets in the world's files.
-func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(error)) (out WorldRegrets, err error) {
+func (w World) regrets(known map[string]lab.Experiment, dir string, mix func(error)) (out WorldRegrets, err error) {
 	out.World = w
 	var paths []string
 	for _, pattern := range w.Pieces {
@@ -161,7 +164,7 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(er
 	if len(paths) == 0 {
 		return out, nil
 	}
-	h, rows, err := analysis.Reader{Mix: hear}.Read(known, paths...)
+	h, rows, err := analysis.Reader{Mix: mix}.Read(known, paths...)
 	if err != nil {
 		return out, err
 	}
@@ -223,7 +226,7 @@ func (w *WorldRegrets) compare(rows []lab.Row) error {
 			return err
 		}
 		w.Agents[i].Ratio = &d.Ratio
-		findings, places = append(findings, study.JudgeBelow("", d.Ratio, 1, d.Period, d.Pairs)), append(places, i)
+		findings, places = append(findings, study.Comparison{Estimate: d.Ratio, Claimed: study.Below(1)}.Judge()), append(places, i)
 	}
 	for i, f := range study.Correct(findings) {
 		w.Agents[places[i]].Apart = f.Verdict != study.Undecided

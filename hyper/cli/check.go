@@ -149,14 +149,14 @@ func (f *checkFlags) run(c *cobra.Command, name string) error {
 		}
 		simulate = analysis.Lookup(x, h, rows)
 	}
-	return f.judge(x.Name, claims, simulate)
+	return f.judge(x, claims, simulate)
 }
 
 // judge prints the finding of each claim.
-func (f *checkFlags) judge(experiment string, claims []study.Claim, simulate study.Simulator) error {
+func (f *checkFlags) judge(x lab.Experiment, claims []study.Claim, simulate study.Simulator) error {
 	count := map[study.Verdict]int{}
 	for _, claim := range claims {
-		j, err := paper.Judge(experiment, claim, f.size(claim), simulate)
+		j, err := study.Judge(x, claim, f.size(claim), simulate)
 		if err != nil {
 			return err
 		}
@@ -194,8 +194,8 @@ func (f *checkFlags) print(c study.Claim, found study.Finding) {
 		return
 	}
 	fmt.Printf("%s: %s\n  %s\n", c.Name, c.Text, found)
-	if found.Diverged > 0 {
-		fmt.Printf("  runs that diverged, and took all actions in turn from then on: %d\n", found.Diverged)
+	if n := found.Diverged[0] + found.Diverged[1]; n > 0 {
+		fmt.Printf("  runs that diverged, and took all actions in turn from then on: %d\n", n)
 	}
 	if runs, ok := found.RunsToDecide(); ok {
 		fmt.Printf("  about %.0f runs would decide\n", runs)
@@ -206,12 +206,12 @@ func (f *checkFlags) print(c study.Claim, found study.Finding) {
 }
 
 func selectClaims(x lab.Experiment, names []string) ([]study.Claim, error) {
-	if len(paper.Claims[x.Name]) == 0 {
+	if len(claims[x.Name]) == 0 {
 		return nil, fmt.Errorf("experiment %s has no claims to check: hyper compare compares its agents", x.Name)
 	}
 	var known []string
 	var out []study.Claim
-	for _, c := range paper.Claims[x.Name] {
+	for _, c := range claims[x.Name] {
 		known = append(known, c.Name)
 		if len(names) == 0 || slices.Contains(names, c.Name) {
 			out = append(out, c)
@@ -245,7 +245,7 @@ func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engine
 		var h lab.Header
 		var rows []lab.Row
 		err = engine.work("", func(o lab.Options) (err error) {
-			h, rows, err = lab.Simulate(ctx, spec, paper.Known, o)
+			h, rows, err = lab.Simulate(ctx, spec, known, o)
 			return err
 		})
 		if errors.Is(err, lab.ErrInterrupted) {
@@ -273,7 +273,7 @@ func readStudy(x lab.Experiment, patterns []string, mix mixFlag) (h lab.Header, 
 
 // readPieces reads an experiment's results from files or folders.
 func readPieces(x lab.Experiment, paths []string, mix mixFlag) (h lab.Header, rows []lab.Row, err error) {
-	h, rows, err = analysis.Reader{Mix: mix.hear()}.Read(paper.Known, paths...)
+	h, rows, err = analysis.Reader{Mix: mix.hear()}.Read(known, paths...)
 	if err == nil && h.Spec.Experiment != x.Name {
 		err = fmt.Errorf("--study has results of experiment %s, not of %s", h.Spec.Experiment, x.Name)
 	}

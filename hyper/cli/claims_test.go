@@ -48,23 +48,18 @@ func has(t *testing.T, file, begin, end, want string) {
 
 // The table of claims in notebooks/results equals the committed results.
 func TestClaimsTable(t *testing.T) {
-	all, err := judgeFolder(paper.Order, resultsFolder, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var table strings.Builder
-	writeClaims(&table, all)
-	has(t, resultsPage, "<!-- claims", "<!-- end of claims -->", table.String()+"\n")
+	all := must.M1(study.NewArchive(resultsFolder, known).JudgeClaims(paper.Order, claims))
+	has(t, resultsPage, "<!-- claims", "<!-- end of claims -->", study.ClaimsTable(all)+"\n")
 }
 
 // The ten answers, their evidence and their figure, on the results page and in the README, equal the committed results.
 func TestAnswersOnPages(t *testing.T) {
-	all := must.M1(study.Answer(study.NewArchive(resultsFolder, paper.Known), paper.Sentences))
-	table := "\n" + study.Table(all) + "\n"
+	all := must.M1(study.Answers(study.NewArchive(resultsFolder, known), paper.Sentences))
+	table := "\n" + study.AnswersTable(all) + "\n"
 	has(t, resultsPage, "<!-- answers", "<!-- end of answers -->", table)
 	has(t, "../../README.md", "<!-- answers", "<!-- end of answers -->", table)
 	has(t, resultsPage, "<!-- evidence", "<!-- end of evidence -->", "\n"+study.Evidence(all))
-	archive := study.NewArchive(resultsFolder, paper.Known)
+	archive := study.NewArchive(resultsFolder, known)
 	alike := "\n" + must.M1(archive.Means("neural/like-for-like-1000", "neural/like-for-like-200")) + "\n" +
 		must.M1(archive.Searches("tuning/like-for-like")) + "\n"
 	has(t, resultsPage, "<!-- like for like", "<!-- end of like for like -->", alike)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 // shardVariables lists the environment variables with the number of a task: of Slurm's job arrays, and of Kubernetes'
@@ -43,7 +42,7 @@ interruption.`,
 	c.Flags().Lookup("serve").Hidden = true
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if serve && len(args) == 2 {
-			err := sweep.Serve(c.Context(), os.Stdin, os.Stdout, paper.Known, args[0], args[1], engine.every,
+			err := sweep.Serve(c.Context(), os.Stdin, os.Stdout, known, args[0], args[1], engine.every,
 				engine.mix.hear())
 			if err != nil && !errors.Is(err, lab.ErrInterrupted) {
 				return failure{err}
@@ -81,7 +80,7 @@ func shardNumber(args []string) (int, error) {
 }
 
 func runShard(c *cobra.Command, dir string, n int, engine engineFlags) error {
-	p, err := sweep.Open(dir, paper.Known)
+	p, err := sweep.Open(dir, known)
 	if err != nil {
 		return err
 	}
@@ -94,7 +93,7 @@ func runShard(c *cobra.Command, dir string, n int, engine engineFlags) error {
 	if err != nil {
 		return err
 	}
-	err = p.RunShard(c.Context(), dir, n, paper.Known, o)
+	err = p.RunShard(c.Context(), dir, n, known, o)
 	bar.finish()
 	if err != nil && !errors.Is(err, lab.ErrInterrupted) && !errors.Is(err, lab.ErrMixed) {
 		return failure{err}

@@ -18,7 +18,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 // sweepFlags holds the flags of hyper sweep.
@@ -120,10 +119,10 @@ func (f *sweepFlags) newPlan(c *cobra.Command, what string, o sweep.Options) err
 		if err := newFolder(f.out, sweep.PlanFile); err != nil {
 			return err
 		}
-		if err := p.Create(f.out, paper.Known); err != nil {
+		if err := p.Create(f.out, known); err != nil {
 			return err
 		}
-		if p, err = sweep.Open(f.out, paper.Known); err != nil { // other code may have begun it
+		if p, err = sweep.Open(f.out, known); err != nil { // other code may have begun it
 			return err
 		}
 	}
@@ -164,7 +163,7 @@ func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	p, err := sweep.Open(dir, paper.Known)
+	p, err := sweep.Open(dir, known)
 	if err != nil {
 		return err
 	}
@@ -175,7 +174,7 @@ func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
 // runSearch runs the rungs of a search. With a scheduler it only starts the next rung.
 func (f *sweepFlags) runSearch(ctx context.Context, s sweep.Search, dir string) error {
 	if f.dryRun {
-		spec, err := s.Tuning.Spec(paper.Known)
+		spec, err := s.Tuning.Spec(known)
 		if err != nil {
 			return err
 		}
@@ -186,8 +185,8 @@ func (f *sweepFlags) runSearch(ctx context.Context, s sweep.Search, dir string) 
 		}
 		return f.runPlan(ctx, p, dir)
 	}
-	t, err := s.Run(dir, paper.Known, func(rung string, p sweep.Plan) error {
-		if _, _, err := p.Rows(rung, paper.Known); err == nil {
+	t, err := s.Run(dir, known, func(rung string, p sweep.Plan) error {
+		if _, _, err := p.Rows(rung, known); err == nil {
 			return nil
 		}
 		if err := f.runPlan(ctx, p, rung); err != nil || f.name == "local" {

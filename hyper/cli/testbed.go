@@ -22,7 +22,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/learner"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
@@ -283,7 +282,7 @@ func (f *testbedFlags) own(s testbed.Sweep, path string) (testbed.Agent, error) 
 
 // relate prints regrets, divergences, and their correlation.
 func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
-	h, rows, err := analysis.Read(paper.Known, f.regret...)
+	h, rows, err := analysis.Read(known, f.regret...)
 	if err != nil {
 		return err
 	}

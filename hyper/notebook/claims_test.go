@@ -8,13 +8,18 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // Every claim of the paper's experiments that is not part of a sentence is in the table of claims exactly once.
-func TestOutcomes(t *testing.T) {
+func TestClaimsTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the studies of all experiments")
+	}
 	t.Chdir("../../notebooks")
 	claims := 0
 	var all []lab.Experiment
@@ -26,27 +31,27 @@ func TestOutcomes(t *testing.T) {
 			}
 		}
 	}
-	if got := strings.Count(Outcomes(all...).String(), "\n| `"); got != claims {
+	if got := strings.Count(ClaimsTable(all...).String(), "\n| `"); got != claims {
 		t.Errorf("got %d lines for %d claims", got, claims)
 	}
 }
 
-// Lines are sorted by verdict, and have the cells of the table.
-func TestOutcomesOfATable(t *testing.T) {
-	t.Chdir(t.TempDir())
-	must.M(os.Mkdir("results", 0o700))
-	page := `| Name: claim | Statistic | Estimate | Runs | Verdict |
-| 'one': first | ratio of regret, below 1 | 0.5 [0.3, 0.9] | 24 × 10 | not tested at 24 × 100 |
-| 'two': second | | | 60 × 5 | not tested |
-| 'three': third | ratio of regret, between 0.8 and 1.25 | 1 [0.9, 1.1] | 60 × 5 | reproduced |
-`
-	must.M(os.WriteFile("results/README.md", []byte(strings.ReplaceAll(page, "'", "`")), 0o600))
-	claims := []study.Claim{{Name: "one", Text: "first"}, {Name: "two", Text: "second"},
-		{Name: "three", Text: "third"}, {Name: "four", Sentence: 8}}
-	has(t, outcomes(claims), "\n"+
-		"| `three`: third | ratio of regret, between 0.8 and 1.25 | 1 [0.9, 1.1] | 60 × 5 | **reproduced** |\n"+
-		"| `one`: first | ratio of regret, below 1 | 0.5 [0.3, 0.9] | 24 × 10 | **not tested** at 24 × 100 |\n"+
-		"| `two`: second |  |  | 60 × 5 | **not tested** |\n")
+// Lines are sorted by verdict. They have the cells of the claims' table, with the verdict in bold.
+func TestClaimsTableIsSorted(t *testing.T) {
+	judge := func(name string, claimed study.Range, upper stats.Float) study.Judgement {
+		c := study.Comparison{Kind: "ratio of regret", Claimed: claimed, Estimate: stats.Estimate{Value: 1, Lower: 0.9, Upper: upper},
+			Periods: 5000, Runs: 60, Inside: 0.01, Outside: 0.99}
+		return study.Judgement{Claim: study.Claim{Name: name, Text: "a " + name}, Finding: c.Judge()}
+	}
+	untested := study.Judgement{Claim: study.Claim{Name: "two", Text: "a two"}, Size: lab.Size{Periods: 5, Runs: 60},
+		Finding: study.Finding{Verdict: study.NotTested}, Untested: analysis.ErrMissing}
+	one, smaller := untested, judge("one", study.Below(1), 1.5)
+	one.Claim, one.Smaller = smaller.Claim, &smaller
+	want := "\n" +
+		"| `three`: a three | ratio of regret, between 0.8 and 1.25 | 1 [0.9, 1.1] | 60 × 5,000 | **reproduced** |\n" +
+		"| `one`: a one | ratio of regret, below 1 | 1 [0.9, 1.5] | 60 × 5,000 | **not tested** at 60 × 5 |\n" +
+		"| `two`: a two |  |  | 60 × 5 | **not tested** |\n"
+	has(t, tableOf([]study.Judgement{one, untested, judge("three", study.Within(1.25), 1.1)}), want)
 }
 
 // Answers and evidence equal the output of hyper check --paper.
@@ -73,37 +78,45 @@ func TestAnswers(t *testing.T) {
 	Answers(11)
 }
 
-// Statements of the paper are in the line of their claims' verdict, or in part in several lines if the verdicts differ.
-// Claims may be in the table of later work. Statements without claims are not tested.
-func TestInShort(t *testing.T) {
-	t.Chdir(t.TempDir())
-	must.M(os.Mkdir("results", 0o700))
-	page := `| Name: claim | Statistic | Estimate | Runs | Verdict |
-| 'one': first | ratio | 0.5 | 24 | not tested at 24 × 100 |
-| 'two': second | ratio | 0.5 | 24 | undecided: alone it needs some 66 runs |
-| 'three': third | ratio | 1.5 | 60 | refuted |
-`
-	must.M(os.WriteFile("results/README.md", []byte(strings.ReplaceAll(page, "'", "`")), 0o600))
+// Statements are in the line of their claims' verdict, or in part in several lines if the verdicts differ. Statements
+// without claims are not tested.
+func TestVerdictLines(t *testing.T) {
+	verdict := map[string]study.Verdict{"one": study.NotTested, "two": study.Undecided, "three": study.Refuted,
+		"five": study.Reproduced}
 	want := "* **Reproduced**: nothing.\n" +
 		"* **Not reproduced**: *refuted*: “less” (in part: `three`); “more” (`three`). " +
 		"*undecided*: “less” (in part: `two`).\n" +
 		"* **Not tested**: “less” (in part: `one`).\n"
-	if got := InShort(Says("less", "one", "two", "three"), Says("more", "three")); got != want {
+	if got := verdictLines([]Statement{Quote("less", "one", "two", "three"), Quote("more", "three")}, verdict); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	must.M(os.Mkdir("results/beyond", 0o700))
-	later := "| Name: claim |\n| `five`: fifth | ratio | 0.5 | 24 | reproduced |\n"
-	must.M(os.WriteFile("results/beyond/README.md", []byte(later), 0o600))
 	want = "* **Reproduced**: falls (`five`).\n" +
 		"* **Not reproduced**: nothing.\n" +
 		"* **Not tested**: “less” (`one`); “never”.\n"
-	if got := InShort(Shows("falls", "five"), Says("less", "one"), Says("never")); got != want {
-		t.Errorf("with a table of later work: got\n%s\nwant\n%s", got, want)
+	if got := verdictLines([]Statement{Paraphrase("falls", "five"), Quote("less", "one"), Quote("never")}, verdict); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	defer func() {
-		if problem := fmt.Sprint(recover()); !strings.Contains(problem, "no line for the claim four") {
+		if problem := fmt.Sprint(recover()); !strings.Contains(problem, "no claim four") {
 			t.Errorf("unknown claim: got %s", problem)
 		}
 	}()
-	InShort(Says("none", "four"))
+	verdictLines([]Statement{Quote("none", "four")}, verdict)
+}
+
+// The verdicts on statements about later work are those of the page results/beyond/README.md.
+func TestVerdictsOnStatements(t *testing.T) {
+	t.Chdir("../../notebooks")
+	page := string(must.M1(os.ReadFile("results/beyond/README.md")))
+	_, line, _ := strings.Cut(page, "`joint-flat`")
+	line, _, _ = strings.Cut(line, "\n")
+	verdict, _, _ := strings.Cut(line[strings.LastIndex(line[:len(line)-2], "|")+2:], " ")
+	want := "(`joint-flat`)"
+	got := VerdictsOnStatements(Quote("flat", "joint-flat"))
+	for line := range strings.Lines(got) {
+		if strings.Contains(line, want) && strings.Contains(strings.ToLower(line), verdict) {
+			return
+		}
+	}
+	t.Errorf("got\n%s, want joint-flat in the line of %q, as the page says", got, verdict)
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
@@ -110,7 +109,7 @@ func newExplorer(spec lab.Spec, keys []string) (*explorer, error) {
 		return nil, err
 	}
 	e := &explorer{text: text, set: map[string]string{}, moved: make(chan struct{}, 1)}
-	if _, _, err := lab.ParseSpec(text, paper.Known); err != nil {
+	if _, _, err := lab.ParseSpec(text, known); err != nil {
 		return nil, err
 	}
 	for _, key := range keys {
@@ -148,7 +147,7 @@ func (e *explorer) offer(name string, values []string, now string) (knob, error)
 
 // keysOf returns the agents' keys of a name.
 func (e *explorer) keysOf(name string) (all []catalog.Key) {
-	spec, _, err := lab.ParseSpec(e.text, paper.Known)
+	spec, _, err := lab.ParseSpec(e.text, known)
 	if err != nil {
 		return nil
 	}
@@ -438,7 +437,7 @@ func (e *explorer) neighbours(set map[string]string) (all []map[string]string) {
 
 // specWith returns the Spec with the given settings.
 func (e *explorer) specWith(set map[string]string) (spec lab.Spec, err error) {
-	if spec, _, err = lab.ParseSpec(e.text, paper.Known); err != nil {
+	if spec, _, err = lab.ParseSpec(e.text, known); err != nil {
 		return spec, err
 	}
 	for key, text := range set {

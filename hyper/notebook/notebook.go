@@ -20,7 +20,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/internal/lines"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 // Full reports whether notebooks should use their larger sizes, that is whether Jupyter was started with
@@ -41,7 +40,7 @@ func Study(pattern string) (lab.Header, []lab.Row) {
 	if len(pieces) == 0 {
 		panic(fmt.Errorf("no study results/%s.jsonl.gz here; `hyper run` and `hyper export` make studies", pattern))
 	}
-	return must.M2(analysis.Read(paper.Known, pieces...))
+	return must.M2(analysis.Read(known, pieces...))
 }
 
 // Held is a study and the folder of its files.

@@ -64,5 +64,5 @@ func (b Bar) target(simulate study.Simulator, size lab.Size, arms int) (func(*la
 		return performsWell, nil
 	}
 	exact, err := exactAgainstTarget(simulate, size, arms)
-	return func(*lab.Setting) float64 { return 2 * float64(exact.Estimate) }, err
+	return func(*lab.Setting) float64 { return 2 * float64(exact.Estimate.Value) }, err
 }

@@ -102,7 +102,7 @@ func frontier(rows []lab.Row, costs []float64) ([]Place, error) {
 				return nil, err
 			}
 			pairs = append(pairs, pair{a, b})
-			findings = append(findings, JudgeBelow("", d.Ratio, 1, d.Period, d.Pairs))
+			findings = append(findings, Comparison{Estimate: d.Ratio, Claimed: Below(1)}.Judge())
 		}
 	}
 	less := map[pair]bool{} // whether the first entry certainly has less regret
