@@ -194,7 +194,7 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, mix func(err
 		}
 		_, agent := s.Setting.Build(h.Spec.Periods)
 		r.Periods, r.Runs, r.Operations = periods, len(regrets[0][0]), agent.Computation()
-		if o, ok := study.Measured(costs, s); ok {
+		if o, ok := analysis.FindTradeoff(costs, s); ok {
 			r.Micros, r.Bytes = o.Micros, o.Bytes
 		}
 		out.Agents = append(out.Agents, r)
@@ -235,11 +235,11 @@ func (w *WorldRegrets) compare(rows []lab.Row) error {
 }
 
 // costs returns the measured costs, or nil if there are none.
-func (w World) costs(dir string) (all []study.Tradeoff, err error) {
+func (w World) costs(dir string) (all []analysis.Tradeoff, err error) {
 	if w.Costs == "" {
 		return nil, nil
 	}
-	all, err = lines.Read[study.Tradeoff](filepath.Join(dir, w.Costs))
+	all, err = lines.Read[analysis.Tradeoff](filepath.Join(dir, w.Costs))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/stats"
-	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // Lines are ordered from cheap to expensive. A time belongs to the same agent and settings. If a time is missing there
@@ -19,10 +18,10 @@ import (
 func TestBudget(t *testing.T) {
 	h, rows := must.M2(analysis.Read(paper.Known, must.M1(filepath.Glob("../../notebooks/results/neural/*.gz"))...))
 	h, rows = analysis.Select(paper.Neural, h, rows, "actions=200", "particles=10,100")
-	var measured []study.Tradeoff
-	for i, o := range must.M1(study.Tradeoffs(h, rows, nil)) {
+	var measured []analysis.Tradeoff
+	for i, o := range must.M1(analysis.Tradeoffs(h, rows, nil)) {
 		o.Micros = stats.Float(400 + i)
-		var read study.Tradeoff
+		var read analysis.Tradeoff
 		must.M(json.Unmarshal(must.M1(json.Marshal(o)), &read))
 		measured = append(measured, read)
 	}

@@ -9,7 +9,7 @@
 // in which it is claimed to lie. A [Claim] is about one comparison, in results of a [Simulator]; its test gives a
 // [Finding], which has a [Verdict]. A [Sentence] states several comparisons that must all be true, in results of an
 // [Archive]: a folder with studies. [Answers] reports for several sentences together whether each holds, does not hold,
-// or is open. [Tradeoffs] shows which agents have the least regret at their cost.
+// or is open.
 package study
 
 import (
