@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,7 +58,11 @@ func TestAnswersOnPages(t *testing.T) {
 	all := must.M1(study.Answers(study.NewArchive(resultsFolder, known), paper.Sentences))
 	table := "\n" + study.AnswersTable(all) + "\n"
 	has(t, resultsPage, "<!-- answers", "<!-- end of answers -->", table)
-	has(t, "../../README.md", "<!-- answers", "<!-- end of answers -->", table)
+	has(t, "../../README.md", "<!-- answers", "<!-- end of answers -->", fmt.Sprintf(`
+**Does the paper hold?** Experiments test %d of its sentences: %s, because the
+runs so far do not decide. See [the answers and their evidence](notebooks/results/README.md).
+
+`, len(all), study.CountVerdicts(all)))
 	has(t, resultsPage, "<!-- evidence", "<!-- end of evidence -->", "\n"+study.Evidence(all))
 	archive := study.NewArchive(resultsFolder, known)
 	alike := "\n" + must.M1(archive.Means("neural/like-for-like-1000", "neural/like-for-like-200")) + "\n" +

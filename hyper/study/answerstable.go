@@ -40,8 +40,7 @@ func AnswersTable(all []Answer) string {
 	return b.String()
 }
 
-// CountVerdicts returns the number of answers with each verdict in one sentence, as in "1 holds, 2 do not hold, 7 are
-// open".
+// CountVerdicts returns the number of answers with each verdict in words, as in "1 holds, 2 do not hold and 7 are open".
 func CountVerdicts(all []Answer) string {
 	count := map[Verdict]int{}
 	for _, s := range all {
@@ -53,8 +52,8 @@ func CountVerdicts(all []Answer) string {
 		}
 		return fmt.Sprintf("%d %s", count[v], many)
 	}
-	return strings.Join([]string{number(Holds, "holds", "hold"), number(DoesNotHold, "does not hold", "do not hold"),
-		number(Open, "is open", "are open")}, ", ")
+	return number(Holds, "holds", "hold") + ", " + number(DoesNotHold, "does not hold", "do not hold") + " and " +
+		number(Open, "is open", "are open")
 }
 
 // Evidence returns all sentences with their answers and comparisons, in Markdown.

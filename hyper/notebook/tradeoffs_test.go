@@ -15,7 +15,7 @@ import (
 
 // Lines are ordered from cheap to expensive. A time belongs to the same agent and settings. If a time is missing there
 // is no figure of times.
-func TestBudget(t *testing.T) {
+func TestTradeoffReport(t *testing.T) {
 	h, rows := must.M2(analysis.Read(paper.Known, must.M1(filepath.Glob("../../notebooks/results/neural/*.gz"))...))
 	h, rows = analysis.Select(paper.Neural, h, rows, "actions=200", "particles=10,100")
 	var measured []analysis.Tradeoff
@@ -27,8 +27,8 @@ func TestBudget(t *testing.T) {
 	}
 	names := []string{"small", "large"}
 	for n, panels := range []int{1, 1, 2} {
-		offers := Offers(h, rows, measured[:n])
-		table, figures := Budget(offers, names)
+		all := Tradeoffs(h, rows, measured[:n])
+		table, figures := TradeoffReport(all, names)
 		if len(figures) != panels {
 			t.Errorf("%d times: %d figures, want %d", n, len(figures), panels)
 		}
