@@ -15,20 +15,28 @@ import (
 // without numbers it answers all sentences. The page results/README.md next to the notebook has the same answers from
 // the same results.
 func Answers(numbers ...int) string {
+	return listOf(answers(), numbers)
+}
+
+// listOf returns the text of [Answers] for some of all answers.
+func listOf(all []study.Answer, numbers []int) string {
 	var b strings.Builder
-	for _, s := range answers(numbers) {
+	for _, s := range numbered(all, numbers) {
 		b.WriteString(s.ListItem())
 	}
 	return b.String() + "\n[All ten answers](results/README.md)\n"
 }
 
 // Evidence returns a Markdown table of the comparisons for a sentence of the paper, by its number in paper.Sentences.
-func Evidence(number int) string { return answers([]int{number})[0].ComparisonsTable() }
+func Evidence(number int) string { return numbered(answers(), []int{number})[0].ComparisonsTable() }
 
-// answers answers all sentences together, because the correction for multiple tests needs all of them, and returns
-// some of the answers.
-func answers(numbers []int) []study.Answer {
-	all := must.M1(study.Answers(study.NewArchive("results", known), paper.Sentences))
+// answers answers all sentences together, because the correction for multiple tests needs all of them.
+func answers() []study.Answer {
+	return must.M1(study.Answers(study.NewArchive("results", known), paper.Sentences))
+}
+
+// numbered returns the answers with the given numbers of sentences, or all without numbers.
+func numbered(all []study.Answer, numbers []int) []study.Answer {
 	if len(numbers) == 0 {
 		return all
 	}

@@ -81,11 +81,16 @@ func Paraphrase(text string, claims ...string) Statement { return Statement{text
 // [ClaimsTable] does. A statement whose claims have different verdicts is in several lines, each of which says that it
 // is a part.
 func VerdictsOnStatements(all ...Statement) string {
+	return verdictLines(all, verdictsOf(judged(true)))
+}
+
+// verdictsOf returns the verdicts on claims, by name.
+func verdictsOf(all []study.Judgement) map[string]study.Verdict {
 	verdict := map[string]study.Verdict{}
-	for _, j := range judged(true) {
+	for _, j := range all {
 		verdict[j.Claim.Name] = j.Finding.Verdict
 	}
-	return verdictLines(all, verdict)
+	return verdict
 }
 
 // verdictLines returns the lines of [VerdictsOnStatements] for the verdicts on claims, by name.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -14,27 +15,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
-
-// Every claim of the paper's experiments that is not part of a sentence is in the table of claims exactly once.
-func TestClaimsTable(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads the studies of all experiments")
-	}
-	t.Chdir("../../notebooks")
-	claims := 0
-	var all []lab.Experiment
-	for _, name := range paper.Order {
-		all = append(all, paper.Known[name])
-		for _, c := range paper.Claims[name] {
-			if c.Sentence == 0 {
-				claims++
-			}
-		}
-	}
-	if got := strings.Count(ClaimsTable(all...).String(), "\n| `"); got != claims {
-		t.Errorf("got %d lines for %d claims", got, claims)
-	}
-}
 
 // Lines are sorted by verdict. They have the cells of the claims' table, with the verdict in bold.
 func TestClaimsTableIsSorted(t *testing.T) {
@@ -54,28 +34,28 @@ func TestClaimsTableIsSorted(t *testing.T) {
 	has(t, tableOf([]study.Judgement{one, untested, judge("three", study.Within(1.25), 1.1)}), want)
 }
 
-// Answers and evidence equal the output of hyper check --paper.
+// committed returns the answers of the committed results. It reads the results once for all tests.
+var committed = sync.OnceValue(answers)
+
+// The list has all answers or some of them, as hyper check --paper gives them.
 func TestAnswers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads the study four times")
-	}
 	t.Chdir("../../notebooks")
-	if all := Answers(); strings.Count(all, "\n* **") != len(paper.Sentences)-1 || !strings.Contains(all,
+	if all := listOf(committed(), nil); strings.Count(all, "\n* **") != len(paper.Sentences)-1 || !strings.Contains(all,
 		"* **7. The network of the theorem exists, and can be built: holds.** “linear hypermodels can represent") {
-		t.Errorf("Answers(): got\n%s, want all sentences", all)
+		t.Errorf("got\n%s, want all sentences", all)
 	}
-	if one := Answers(6); strings.Count(one, "* **") != 1 || !strings.Contains(one, "Thompson sampling: does not hold.** “") {
-		t.Errorf("Answers(6): got\n%s, want sentence 6", one)
+	if one := listOf(committed(), []int{6}); strings.Count(one, "* **") != 1 || !strings.Contains(one, "Thompson sampling: does not hold.** “") {
+		t.Errorf("got\n%s, want sentence 6", one)
 	}
-	if rows := Evidence(8); strings.Count(rows, "\n| ") != 9 {
+	if rows := numbered(committed(), []int{8})[0].ComparisonsTable(); strings.Count(rows, "\n| ") != 9 {
 		t.Errorf("evidence of sentence 8: want eight comparisons, got\n%s", rows)
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("Answers(11): got no panic")
+			t.Error("sentence 11: got no panic")
 		}
 	}()
-	Answers(11)
+	numbered(committed(), []int{11})
 }
 
 // Statements are in the line of their claims' verdict, or in part in several lines if the verdicts differ. Statements
@@ -104,19 +84,33 @@ func TestVerdictLines(t *testing.T) {
 	verdictLines([]Statement{Quote("none", "four")}, verdict)
 }
 
-// The verdicts on statements about later work are those of the page results/beyond/README.md.
-func TestVerdictsOnStatements(t *testing.T) {
+// The table of claims has the lines of the page results/beyond/README.md, and the verdicts on statements are the same.
+func TestClaimsEqualThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the studies of later work")
+	}
 	t.Chdir("../../notebooks")
-	page := string(must.M1(os.ReadFile("results/beyond/README.md")))
-	_, line, _ := strings.Cut(page, "`joint-flat`")
-	line, _, _ = strings.Cut(line, "\n")
-	verdict, _, _ := strings.Cut(line[strings.LastIndex(line[:len(line)-2], "|")+2:], " ")
-	want := "(`joint-flat`)"
-	got := VerdictsOnStatements(Quote("flat", "joint-flat"))
-	for line := range strings.Lines(got) {
-		if strings.Contains(line, want) && strings.Contains(strings.ToLower(line), verdict) {
-			return
+	page, all := string(must.M1(os.ReadFile("results/beyond/README.md"))), judged(true)
+	table, verdicts := tableOf(all).String(), verdictsOf(all)
+	for _, j := range all {
+		line := lineOf(t, table, j.Claim.Name)
+		if plain := strings.ReplaceAll(line, "**", ""); plain != lineOf(t, page, j.Claim.Name) {
+			t.Errorf("got\n%s\nthe page has\n%s", plain, lineOf(t, page, j.Claim.Name))
+		}
+		if shown := strings.Split(line, "**")[1]; shown != string(verdicts[j.Claim.Name]) {
+			t.Errorf("%s is %s in the table, but %s in statements", j.Claim.Name, shown, verdicts[j.Claim.Name])
 		}
 	}
-	t.Errorf("got\n%s, want joint-flat in the line of %q, as the page says", got, verdict)
+}
+
+// lineOf returns the line of a claim in a table.
+func lineOf(t *testing.T, table, claim string) string {
+	t.Helper()
+	for line := range strings.Lines(table) {
+		if strings.HasPrefix(line, "| `"+claim+"`") {
+			return line
+		}
+	}
+	t.Fatalf("there is no line of %s", claim)
+	return ""
 }

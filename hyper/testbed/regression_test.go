@@ -68,7 +68,7 @@ func TestScoresOfResponses(t *testing.T) {
 	const tests, functions = 30, 1000
 	p := processTruth{Inputs: 2, Noise: 0.5}
 	testbackend.Each(t, func(t *testing.T, name string) {
-		problems := 40
+		problems := 20
 		if name != backend.Go { // each problem is compiled
 			problems = 3
 		}

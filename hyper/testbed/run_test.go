@@ -127,7 +127,7 @@ func uniformOf(t *testing.T, name string, s Sweep, tau, batches int) []float64 {
 // A problem's result does not depend on the problems beside it, nor on the chunks of indices, up to rounding. The test
 // covers indices that are listed, indices from a Gaussian, and masks.
 func TestResultsAreOfTheProblemAlone(t *testing.T) {
-	s := few(3, 5)
+	s := few(2, 5)
 	for _, a := range []Agent{EnsemblePlus(4), Hypermodel(), Dropout()} {
 		make := a.Learner
 		a.Learner = func(inputs, data int) learner.Learner {
@@ -136,7 +136,7 @@ func TestResultsAreOfTheProblemAlone(t *testing.T) {
 			return l
 		}
 		a.Steps = steps(9)
-		o := Options{Backend: backend.Go, Batches: 3, Side: 3} // on this backend nothing has to be compiled
+		o := Options{Backend: backend.Go, Batches: 2, Side: 3} // on this backend nothing has to be compiled
 		together := divergences(t, a, s, o)
 		o.Side = 1
 		alone := divergences(t, a, s, o)
@@ -267,7 +267,7 @@ func told(t *testing.T, jobs string, lines int, s Sweep, o Options, share string
 // the testbed allows for log-likelihoods. The test covers functions that are listed and functions that are drawn, with
 // independent and with dyadic inputs. XLA, which takes seconds to compile a case, has one.
 func TestProjectedExam(t *testing.T) {
-	s := few(3, 5)
+	s := few(2, 5)
 	agents := []Agent{untrained(5), short(Ensemble(6)), short(Hypermodel())}
 	if testing.Short() { // functions that are drawn take some ten seconds
 		agents = agents[:2]
@@ -278,7 +278,7 @@ func TestProjectedExam(t *testing.T) {
 				if name != backend.Go && (a.Name != Hypermodel().Name || anchors == 0) {
 					return
 				}
-				tests := testInputs{Batches: 10, Tau: 10, Anchors: anchors}
+				tests := testInputs{Batches: 6, Tau: 10, Anchors: anchors}
 				tr := must.M1(newTrial(must.M1(backend.Open(name)), a, Classes, 2, 5, []testInputs{tests, tests}))
 				args := tr.args(s.Problems)
 				state := must.M1(tr.learn(t.Context(), args))
