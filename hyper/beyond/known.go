@@ -7,9 +7,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-// Name stands for all experiments of this package, where a command accepts a name of claims.
-const Name = "beyond"
-
 // Order lists the names of the experiments, and Known has the experiments by name.
 var Order, Known = study.ByName(LinearBandit, UnknownAction, TestbedBandit, QuadraticBandit)
 

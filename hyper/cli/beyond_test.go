@@ -144,12 +144,12 @@ func TestTable(t *testing.T) {
 func TestCheckOfLaterWork(t *testing.T) {
 	results := t.TempDir() // with one experiment
 	must.M(os.Symlink(must.M1(filepath.Abs(resultsFolder+"/beyond/unknown-action")), results+"/unknown-action"))
-	_, out, _ := call(t, "check", beyond.Name, "--study", results)
+	_, out, _ := call(t, "check", laterWork, "--study", results)
 	if !strings.Contains(out, "`joint-flat`") || !strings.Contains(out, "`eight-columns-near-exact`") ||
 		strings.Contains(out, "`linear-near-exact`") {
 		t.Error(out)
 	}
-	if status, _, err := call(t, "check", beyond.Name); status != 2 || !strings.Contains(err, "needs one --study DIR") {
+	if status, _, err := call(t, "check", laterWork); status != 2 || !strings.Contains(err, "needs one --study DIR") {
 		t.Errorf("exit status %d, want 2 and an error about --study: %s", status, err)
 	}
 }

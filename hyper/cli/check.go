@@ -99,7 +99,7 @@ func checkCommand() *cobra.Command {
 				return f.answers(c)
 			case f.all:
 				return f.table(c, paper.Order)
-			case args[0] == beyond.Name:
+			case args[0] == laterWork:
 				return f.table(c, beyond.Order)
 			}
 			return f.run(c, args[0])
@@ -273,7 +273,7 @@ func readStudy(x lab.Experiment, patterns []string, mix mixFlag) (h lab.Header, 
 
 // readPieces reads an experiment's results from files or folders.
 func readPieces(x lab.Experiment, paths []string, mix mixFlag) (h lab.Header, rows []lab.Row, err error) {
-	h, rows, err = analysis.Reader{Mix: mix.hear()}.Read(known, paths...)
+	h, rows, err = analysis.Reader{Mix: mix.reporter()}.Read(known, paths...)
 	if err == nil && h.Spec.Experiment != x.Name {
 		err = fmt.Errorf("--study has results of experiment %s, not of %s", h.Spec.Experiment, x.Name)
 	}

@@ -45,7 +45,7 @@ func (f *checkFlags) table(c *cobra.Command, experiments []string) error {
 // archive returns the folder of the flag --study as an archive.
 func (f *checkFlags) archive() *study.Archive {
 	a := study.NewArchive(f.study[0], known)
-	a.Mix = f.engine.mix.hear()
+	a.Mix = f.engine.mix.reporter()
 	return a
 }
 

@@ -24,7 +24,7 @@ existing file is not replaced, unless its content would be the same or --force i
 			if err != nil {
 				return err
 			}
-			p.Mix = mix.hear()
+			p.Mix = mix.reporter()
 			h, rows, err := p.Rows(args[0], known)
 			if err != nil {
 				return err

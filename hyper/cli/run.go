@@ -135,7 +135,7 @@ func (f *engineFlags) options(dir string, p *progressBar) (lab.Options, error) {
 		return lab.Options{}, err
 	}
 	o := lab.Options{Dir: dir, Backend: f.backend, Workers: f.workers, BatchRuns: f.batchRuns, Every: f.every,
-		Progress: p.update, Mix: f.mix.hear()}
+		Progress: p.update, Mix: f.mix.reporter()}
 	if self, err := os.Executable(); err == nil {
 		o.Process = []string{self, "worker"}
 	}

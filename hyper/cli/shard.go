@@ -43,7 +43,7 @@ interruption.`,
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if serve && len(args) == 2 {
 			err := sweep.Serve(c.Context(), os.Stdin, os.Stdout, known, args[0], args[1], engine.every,
-				engine.mix.hear())
+				engine.mix.reporter())
 			if err != nil && !errors.Is(err, lab.ErrInterrupted) {
 				return failure{err}
 			}
@@ -87,7 +87,7 @@ func runShard(c *cobra.Command, dir string, n int, engine engineFlags) error {
 	if n >= len(p.Shards) {
 		return fmt.Errorf("%s has no shard %d: the shards are 0 to %d", dir, n, len(p.Shards)-1)
 	}
-	p.Mix = engine.mix.hear()
+	p.Mix = engine.mix.reporter()
 	bar := newProgressBar(os.Stderr)
 	o, err := engine.options("", bar)
 	if err != nil {

@@ -93,7 +93,7 @@ func (f *sweepFlags) newSearch(c *cobra.Command, name string, o sweep.Options) e
 	if err != nil {
 		return err
 	}
-	s.Mix = f.engine.mix.hear()
+	s.Mix = f.engine.mix.reporter()
 	if !f.dryRun {
 		if err := newFolder(f.out, sweep.SearchFile); err != nil {
 			return err
@@ -126,7 +126,7 @@ func (f *sweepFlags) newPlan(c *cobra.Command, what string, o sweep.Options) err
 			return err
 		}
 	}
-	p.Mix = f.engine.mix.hear()
+	p.Mix = f.engine.mix.reporter()
 	return f.runPlan(c.Context(), p, f.out)
 }
 
@@ -158,7 +158,7 @@ func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
 	}
 	s, err := sweep.OpenSearch(dir)
 	if err == nil {
-		s.Mix = f.engine.mix.hear()
+		s.Mix = f.engine.mix.reporter()
 		return f.runSearch(c.Context(), s, dir)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -167,7 +167,7 @@ func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
-	p.Mix = f.engine.mix.hear()
+	p.Mix = f.engine.mix.reporter()
 	return f.runPlan(c.Context(), p, dir)
 }
 

@@ -36,7 +36,7 @@ those of notebooks/results. The table includes other agents whose study files ar
 			if _, err := os.Stat(study); err != nil {
 				return fmt.Errorf("there is no folder %s: give --study DIR, a folder of results", study)
 			}
-			t, err := beyond.Tabulate(known, study, mix.hear())
+			t, err := beyond.Tabulate(known, study, mix.reporter())
 			if errors.Is(err, beyond.ErrNoResults) {
 				return fmt.Errorf("%w: give --study DIR, a folder of results", err)
 			} else if err != nil {

@@ -26,7 +26,7 @@ type certificate struct {
 }
 
 // certified judges the sentence on section 6: for each of several measures, the network has an error of at most epsilon
-// with probability above 1 - delta. The p-value is that of a binomial test of the worst certificate.
+// with probability above 1 - delta. The p-value comes from a binomial test of the worst certificate.
 func certified(a *study.Archive) ([]study.Comparison, error) {
 	all, err := certificates(a.File("approx.jsonl"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

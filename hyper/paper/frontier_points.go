@@ -29,7 +29,7 @@ type FrontierPoint struct {
 	Computation stats.Estimate `json:"computation"`    // of a period, by the paper's formula
 	Average     stats.Estimate `json:"average_regret"` // average regret per period
 	Runs        int            `json:"runs"`
-	// Ratio is an ensemble's computation divided by that of the linear hypermodel with the same training method.
+	// Ratio is an ensemble's computation divided by the linear hypermodel's, with the same training method.
 	Ratio stats.Estimate `json:"ratio"`
 }
 

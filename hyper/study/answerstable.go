@@ -40,7 +40,8 @@ func AnswersTable(all []Answer) string {
 	return b.String()
 }
 
-// CountVerdicts returns the number of answers with each verdict in words, as in "1 holds, 2 do not hold and 7 are open".
+// CountVerdicts returns the number of answers with each verdict in words, as in "1 holds, 2 do not hold and 7 are
+// open".
 func CountVerdicts(all []Answer) string {
 	count := map[Verdict]int{}
 	for _, s := range all {

@@ -27,8 +27,9 @@ func sentence(number int, pValues ...[2]float64) study.Sentence {
 	}}
 }
 
-// A sentence holds if all its comparisons hold, does not hold if one comparison does not, and is open otherwise. P-values are
-// two-sided, account for the number of comparisons, and are corrected for the sentences that are read together.
+// A sentence holds if all its comparisons hold, does not hold if one comparison does not, and is open otherwise.
+// P-values are two-sided, account for the number of comparisons, and are corrected for the sentences that are read
+// together.
 func TestAnswer(t *testing.T) {
 	all, err := study.Answers(study.NewArchive(results, paper.Known), []study.Sentence{
 		sentence(1, [2]float64{0.001, 1}, [2]float64{0.004, 1}),
