@@ -14,8 +14,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-// ClaimsTable returns a table of the claims about experiments, sorted by verdict. It judges the claims by the results in
-// results/ or results/beyond/ next to the notebook, as `hyper check --all` and `hyper check beyond` do: with a
+// ClaimsTable returns a table of the claims about experiments, sorted by verdict. It judges the claims by the results
+// in results/ or results/beyond/ next to the notebook, as `hyper check --all` and `hyper check beyond` do: with a
 // correction for all claims about the paper, or about later work. Claims that belong to the paper's ten sentences have
 // no verdict of their own and are left out: see [Answers].
 func ClaimsTable(experiments ...lab.Experiment) *Table {

@@ -24,9 +24,10 @@ func (d drawnTests) LogLikelihood(f *Node) *Node {
 // uniform agent is a baseline.
 func (d drawnTests) Uniform() *Node { return MulScalar(ReduceSum(Add(d.Ones, d.Zeros), 2), -math.Ln2) }
 
-// meanLikelihood is the logarithm of the mean likelihood over indices, as a running sum: the log-likelihood of an agent that
-// draws one index and predicts all classes of a batch with the function of that index. Chunks of indices are added one
-// after the other, so that their predictions need not be in memory together. The size of the chunks does not matter.
+// meanLikelihood is the logarithm of the mean likelihood over indices, as a running sum: the log-likelihood of an agent
+// that draws one index and predicts all classes of a batch with the function of that index. Chunks of indices are added
+// one after the other, so that their predictions need not be in memory together. The size of the chunks does not
+// matter.
 type meanLikelihood struct {
 	Top, Sum *Node // the largest log-likelihood so far, and the sum of likelihoods over exp(Top); [runs, batches] each
 	Weight   *Node // the sum of the indices' weights, [runs]

@@ -45,8 +45,8 @@ func (t testInputs) Distinct() int {
 
 func (t testInputs) independent() bool { return t.Anchors == 0 || t.Tau == 1 }
 
-// drawnTests holds test inputs and the classes that the truth drew there. The order of classes at one input does not matter,
-// so their counts suffice.
+// drawnTests holds test inputs and the classes that the truth drew there. The order of classes at one input does not
+// matter, so their counts suffice.
 type drawnTests struct {
 	X           *Node // [runs, batches * distinct, D]
 	Truth       *Node // the log odds of class 1 at X, [runs, batches * distinct]

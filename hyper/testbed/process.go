@@ -11,9 +11,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// processTruth draws the truth of regression problems: a function f from a Gaussian process, and responses y = f(x) + N(0,
-// Noise^2). The kernel is the limit, for many units, of a random ReLU network with two hidden layers. Weights of the
-// network have variance 1/fan-in, the biases of its first layer have variance 1/D, and its other biases are zero.
+// processTruth draws the truth of regression problems: a function f from a Gaussian process, and responses y = f(x) +
+// N(0, Noise^2). The kernel is the limit, for many units, of a random ReLU network with two hidden layers. Weights of
+// the network have variance 1/fan-in, the biases of its first layer have variance 1/D, and its other biases are zero.
 // Process computes in double precision, in plain Go.
 type processTruth struct {
 	Inputs int     // D: the length of an input

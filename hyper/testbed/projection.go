@@ -13,8 +13,8 @@ import (
 )
 
 // projection estimates an agent's log-likelihood of many classes, such as 100. So many classes make hardly any of K
-// sampled functions likely, and the logarithm of the mean over functions, meanLikelihood, depends on the likeliest function
-// alone.
+// sampled functions likely, and the logarithm of the mean over functions, meanLikelihood, depends on the likeliest
+// function alone.
 //
 // For each function Projection takes the probits of the probabilities of both classes at the tau inputs, clipped at
 // +-5. It sorts these K vectors into cells by the signs of a few random affine functions, and treats the classes as

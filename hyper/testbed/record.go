@@ -122,9 +122,9 @@ func (r *Record) take(number int, line []byte) error {
 	return nil
 }
 
-// Try tries agents on the problems of a sweep on which the record lacks results, as the function [Try] does, and adds the
-// results. options returns the options for an agent and its remaining problems. progress is called after each batch of
-// results with the number of problems that are done, of the remaining ones.
+// Try tries agents on the problems of a sweep on which the record lacks results, as the function [Try] does, and adds
+// the results. options returns the options for an agent and its remaining problems. progress is called after each batch
+// of results with the number of problems that are done, of the remaining ones.
 func (r *Record) Try(ctx context.Context, agents []Agent, s Sweep, taus []int,
 	options func(Agent, Sweep) (Options, error), progress func(a Agent, done, of int)) error {
 	for _, a := range agents {

@@ -11,8 +11,9 @@ import (
 // missingScore is the score of a problem on which an agent has no finite divergence.
 const missingScore = 1e6
 
-// Counted returns the score of a divergence. A negative divergence, which is an error of estimation, counts as 0.
-func Counted(kl float64) float64 {
+// FiniteScore returns the score of a divergence: 0 for a negative divergence, which is an error of estimation, and a
+// million for one that is not finite.
+func FiniteScore(kl float64) float64 {
 	if math.IsNaN(kl) || math.IsInf(kl, 0) {
 		return missingScore
 	}
@@ -21,7 +22,7 @@ func Counted(kl float64) float64 {
 
 // scores holds an agent's scores on the problems of a sweep, at one tau.
 type scores struct {
-	KL []float64 // by problem, in the order of the sweep; see Counted
+	KL []float64 // by problem, in the order of the sweep; see FiniteScore
 
 	classes [][]float64 // the same by seed class
 }
@@ -35,9 +36,9 @@ func (s Sweep) score(kl map[int]float64) scores {
 		if !ok {
 			x = math.NaN()
 		}
-		out.KL = append(out.KL, Counted(x))
+		out.KL = append(out.KL, FiniteScore(x))
 		class := &out.classes[s.class(p)]
-		*class = append(*class, Counted(x))
+		*class = append(*class, FiniteScore(x))
 	}
 	return out
 }

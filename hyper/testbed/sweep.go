@@ -9,8 +9,8 @@ import (
 )
 
 // defaultTaus lists the numbers of classes that are predicted together; agents are tested with each of them on every
-// problem. The testbed lists a sweep once for each tau, with the same numbers and seeds. Here an agent learns a problem once and
-// is tested twice.
+// problem. The testbed lists a sweep once for each tau, with the same numbers and seeds. Here an agent learns a problem
+// once and is tested twice.
 var defaultTaus = []int{1, 10}
 
 // Kind says what agents predict in a sweep, and how they are scored.
@@ -36,8 +36,9 @@ type Sweep struct {
 	Name     string // the testbed's name in lower case
 	Kind     Kind
 	Problems []Problem
-	Seeds    int // number of problems of each setting; the standard error compares seed classes: the i-th problems of all settings
-	Anchors  int // of the test inputs, see testInputs
+	// Seeds is the number of problems of each setting. Standard errors compare the i-th problems of all settings.
+	Seeds   int
+	Anchors int // of the test inputs, see testInputs
 }
 
 // Known maps the name of each sweep to a function that returns the sweep.

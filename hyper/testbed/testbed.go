@@ -13,10 +13,9 @@
 //	lines := testbed.Leaderboard(sweep, results, "mlp")
 //
 // A [Problem] describes the data that an agent learns from, and has the seed of the truth. For classes the truth is a
-// networkTruth, and testInputs draw the batches of inputs at which agents predict. An agent predicts the log odds of class
-// 1 for each of K functions that it considers possible. A meanLikelihood turns these into the log-likelihood of its joint
-// prediction, and drawnTests.Divergence compares the log-likelihood to the truth's. For regression the truth is a
-// processTruth. Its posterior given the data is known exactly: a drawnTruth. [Kind] lists the scores.
+// random network. An agent predicts the log odds of class 1 for each of K functions that it considers possible. These
+// give the log-likelihood of its joint prediction, which is compared to the truth's. For regression the truth is drawn
+// from a Gaussian process, whose posterior given the data is known exactly. [Kind] lists the scores.
 //
 // # What differs from the testbed's code
 //
