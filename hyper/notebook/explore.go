@@ -19,10 +19,10 @@ import (
 )
 
 // Explore shows the beliefs of a Spec's agents at its last period in its first run, with the true rewards, and the
-// regret of all its runs. The Spec must be of one of the paper's experiments. Each key has a control; when the user
-// moves it, the figure changes. A key is a setting (`hyper list EXPERIMENT` lists them), "period" for the period of the
-// beliefs, or "seed". A key with values, as in "particles=3,10,30", offers these values. Otherwise a slider has a range
-// around the setting's value.
+// regret of all its runs. The Spec must be of an experiment of the paper or of later work. Each key has a control; when
+// the user moves it, the figure changes. A key is a setting (`hyper list EXPERIMENT` lists them), "period" for the
+// period of the beliefs, or "seed". A key with values, as in "particles=3,10,30", offers these values. Otherwise a
+// slider has a range around the setting's value.
 //
 // The figure follows a slider while the user drags it. There is one exception: some keys need a new program for each
 // value, which takes seconds to compile. Programs for the values next to the present one are compiled in advance.

@@ -26,7 +26,7 @@ import (
 // HYPER_PROFILE=full.
 func Full() bool { return os.Getenv("HYPER_PROFILE") == "full" }
 
-// Choose returns full in the full profile, else quick.
+// Choose returns full if notebooks should use their larger sizes, see [Full], and otherwise quick.
 func Choose[T any](quick, full T) T {
 	if Full() {
 		return full
@@ -43,7 +43,7 @@ func Study(pattern string) (lab.Header, []lab.Row) {
 	return must.M2(analysis.Read(known, pieces...))
 }
 
-// FolderStudy is a study and the folder of its files.
+// FolderStudy is a study, with the folder of its files.
 type FolderStudy struct {
 	Folder string
 	Header lab.Header

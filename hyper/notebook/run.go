@@ -22,9 +22,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
-// Run runs a Spec of one of the paper's experiments and returns its results. Meanwhile it shows the progress and the
-// regret so far. Results are stored in the temporary folder, which the kernel removes when it ends. Another call with
-// the same Spec reads them; after an interruption it continues the run.
+// Run runs a Spec of an experiment of the paper or of later work, and returns its results. Meanwhile it shows the
+// progress and the regret so far. Results are stored in the temporary folder, which the kernel removes when it ends.
+// Another call with the same Spec reads them; after an interruption it continues the run.
 func Run(spec lab.Spec) (lab.Header, []lab.Row) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -65,7 +65,7 @@ func ShowMarkdown(text string) { display(map[string]any{"text/markdown": text}) 
 
 // Standings returns a table of the results of each entry, as [analysis.Compare] computes them, with 95% intervals in
 // brackets. Names have the settings in which entries differ, the settings in keys, and the number of runs that
-// diverged. Results must be of the paper's experiments.
+// diverged. Results must be of experiments of the paper or of later work.
 func Standings(h lab.Header, rows []lab.Row, keys ...string) *Table {
 	all := must.M1(analysis.Compare(h, rows, must.M1(lab.Find(known, h.Spec.Experiment)).Failure))
 	names := plot.Labels(analysis.Curves(h, rows), keys...)
