@@ -39,6 +39,9 @@ var committed = sync.OnceValue(answers)
 
 // The list has all answers or some of them, as hyper check --paper gives them.
 func TestAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the studies of the paper")
+	}
 	t.Chdir("../../notebooks")
 	if all := listOf(committed(), nil); strings.Count(all, "\n* **") != len(paper.Sentences)-1 || !strings.Contains(all,
 		"* **7. The network of the theorem exists, and can be built: holds.** “linear hypermodels can represent") {
