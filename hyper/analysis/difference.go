@@ -17,7 +17,7 @@ import (
 type Difference struct {
 	Period   int            // the last period that all pairs have reached in both entries
 	Pairs    int            // number of pairs of runs with the same seed
-	Diverged int            // number of runs of the pairs that diverged
+	Diverged [2]int         // number of runs of the pairs that diverged: of A, and of B
 	Mean     stats.Estimate // mean of A minus B
 	Ratio    stats.Estimate // mean of A divided by mean of B
 	// Share is the largest share of one seed in the sum of A minus B. It is 1 if that seed alone makes the difference,
@@ -52,7 +52,7 @@ func difference(rows []lab.Row, entryA, entryB int, start func(periods []int) in
 	d.Period, from = periods[len(periods)-1], start(periods)
 	regretA, regretB := a.since(from, d.Period, seeds), b.since(from, d.Period, seeds)
 	d.subtract(regretA, regretB)
-	d.Diverged = a.diverged(d.Period, seeds) + b.diverged(d.Period, seeds)
+	d.Diverged = [2]int{a.diverged(d.Period, seeds), b.diverged(d.Period, seeds)}
 	d.Ratio = stats.RatioOfRegrets(regretA, regretB)
 	return d, from, nil
 }
@@ -70,7 +70,7 @@ func enough(seeds []uint64, periods []int) error {
 }
 
 // PairedContrast returns the mean of (A - B) - (C - D) over the seeds that all four entries have, as a Difference
-// without a Ratio.
+// without a Ratio. Its Diverged counts the runs of A and C, and of B and D.
 func PairedContrast(rows []lab.Row, a, b, c, d int) (Difference, error) {
 	of := []history{historyOf(rows, a), historyOf(rows, b), historyOf(rows, c), historyOf(rows, d)}
 	seeds, periods := common(of...)
@@ -87,8 +87,8 @@ func PairedContrast(rows []lab.Row, a, b, c, d int) (Difference, error) {
 		}
 	}
 	out.subtract(plus, minus)
-	for _, h := range of {
-		out.Diverged += h.diverged(out.Period, seeds)
+	for i, h := range of {
+		out.Diverged[i%2] += h.diverged(out.Period, seeds)
 	}
 	return out, nil
 }

@@ -129,7 +129,7 @@ func TestPairedContrast(t *testing.T) {
 		t.Errorf("%d pairs at period %d", d.Pairs, d.Period)
 	}
 	rows[len(rows)-1].Diverged = 7
-	if again, err := PairedContrast(rows, 0, 1, 2, 3); err != nil || again.Diverged != 1 || again.Mean != d.Mean {
-		t.Errorf("with a diverged run of the fourth: %d diverged, mean %v, %v", again.Diverged, again.Mean, err)
+	if again, err := PairedContrast(rows, 0, 1, 2, 3); err != nil || again.Diverged != [2]int{0, 1} || again.Mean != d.Mean {
+		t.Errorf("with a diverged run of the fourth: %v diverged, mean %v, %v", again.Diverged, again.Mean, err)
 	}
 }

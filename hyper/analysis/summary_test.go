@@ -149,7 +149,7 @@ func TestPairedDifference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Pairs != 3 || d.Diverged != 0 || d.Period != 100 {
+	if d.Pairs != 3 || d.Diverged != [2]int{} || d.Period != 100 {
 		t.Errorf("got %+v", d)
 	}
 	toys.Near(t, "mean", float64(d.Mean.Value), 3)          // of 1, 3, 5
@@ -177,10 +177,10 @@ func TestPairedDifferenceWithRunsThatDiverged(t *testing.T) {
 	}
 	rows[3].Diverged, rows[9].Diverged = 50, 60
 	d, err := PairedDifference(rows, 0, 1)
-	if err != nil || d.Diverged != 2 {
+	if err != nil || d.Diverged != [2]int{1, 1} {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if d.Diverged = 0; d != whole {
+	if d.Diverged = [2]int{}; d != whole {
 		t.Errorf("with diverged runs %+v, without %+v", d, whole)
 	}
 }

@@ -32,7 +32,7 @@ func TestEveryAgentRuns(t *testing.T) {
 				sets = append(sets, "offered=3")
 			}
 			values := catalog.Values(must.M1(x.New(agent)))
-			for _, set := range []string{"batch=16", "index-samples=8", "sgd-steps=2", "waves=20"} {
+			for _, set := range []string{"batch=16", "index-samples=8", "sgd-steps=2", "waves=20", "particles=5"} {
 				key, _, _ := strings.Cut(set, "=")
 				if value, has := values[key]; has && fmt.Sprint(value) != "0" {
 					sets = append(sets, set)

@@ -4,15 +4,11 @@
 package beyond
 
 import (
-	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-// Name stands for all experiments of this package, where a command accepts a name of claims.
-const Name = "beyond"
-
 // Order lists the names of the experiments, and Known has the experiments by name.
-var Order, Known = byName(LinearBandit, UnknownAction, TestbedBandit, QuadraticBandit)
+var Order, Known = study.ByName(LinearBandit, UnknownAction, TestbedBandit, QuadraticBandit)
 
 // Claims maps the names of the experiments to the claims about them.
 var Claims = map[string][]study.Claim{
@@ -20,13 +16,4 @@ var Claims = map[string][]study.Claim{
 	UnknownAction.Name:   unknownActionClaims,
 	TestbedBandit.Name:   testbedClaims(),
 	QuadraticBandit.Name: quadraticClaims(),
-}
-
-func byName(all ...lab.Experiment) (order []string, known map[string]lab.Experiment) {
-	known = map[string]lab.Experiment{}
-	for _, x := range all {
-		order = append(order, x.Name)
-		known[x.Name] = x
-	}
-	return order, known
 }

@@ -39,7 +39,7 @@ func linearExact() *learners.BayesianLinear {
 // linearClaims returns the claims about the bandit. At full size it has 50 features and 10,000 actions.
 func linearClaims() []study.Claim {
 	claim := func(name, text string, bound float64, a, b study.Side) study.Claim {
-		return study.Claim{Name: name, Text: text, Test: study.Comparison{A: a, B: b, Below: bound}.Judge,
+		return study.Claim{Name: name, Text: text, Test: study.RegretRatio{A: a, B: b, Claimed: study.Below(bound)}.Test,
 			Quick: lab.Size{Periods: 300, Runs: 40, Sets: []string{"features=10", "actions=1000"}},
 			Full:  lab.Size{Periods: 1000, Runs: 200, Sets: wide}}
 	}

@@ -37,7 +37,7 @@ var QuadraticBandit = lab.Experiment{
 func quadraticClaims() []study.Claim {
 	quick := lab.Size{Periods: 500, Runs: 10, Sets: fewFeatures}
 	full := lab.Size{Periods: 10_000, Runs: 10}
-	growth := func(name, agent, text string, above, below float64) study.Claim {
+	growth := func(name, agent, text string, claimed study.Range) study.Claim {
 		return study.Claim{Name: name, Text: text, Quick: quick, Full: full,
 			Test: func(simulate study.Simulator, size lab.Size) (study.Finding, error) {
 				_, rows, err := simulate([]string{agent}, nil, size)
@@ -50,28 +50,26 @@ func quadraticClaims() []study.Claim {
 				}
 				what := fmt.Sprintf("slope of the logarithm of %s's regret in that of the period, in the second half of %d", agent,
 					period)
-				f := study.JudgeBelow(what, slope, below, period, runs)
-				if above > 0 {
-					f = study.JudgeWithin(what, slope, above, below, period, runs)
-				}
-				f.Kind = "late slope in periods"
-				return f, study.EnoughRuns(size, runs)
+				return study.Comparison{Text: what, Kind: "late slope in periods", Estimate: slope, Claimed: claimed,
+					Periods: period, Runs: runs}.Judge(), study.EnoughRuns(size, runs)
 			}}
 	}
 	less := func(name, other string) study.Claim {
 		return study.Claim{Name: name, Quick: quick, Full: full,
 			Text: "the neural Ensemble++ has less regret than an " +
 				other + ", all with its settings (Ensemble++, nonlinear bandits)",
-			Test: study.Comparison{A: study.NewSide("ensemble-plus-plus-neural"), B: study.NewSide(other), Below: 1}.Judge}
+			Test: study.RegretRatio{A: study.NewSide("ensemble-plus-plus-neural"), B: study.NewSide(other),
+				Claimed: study.Below(1)}.Test}
 	}
+	nearOne := study.Range{Above: 0.9, Below: 1.1}
 	const linear = "the regret of %s grows in proportion to the periods: a late slope within 0.1 of 1 (Ensemble++, nonlinear " +
 		"bandits; the bound is ours)"
 	return []study.Claim{
 		growth("plus-plus-sublinear", "ensemble-plus-plus-neural",
 			"the regret of the neural Ensemble++ grows less than the periods: a late slope below 1 "+
-				"(Ensemble++, nonlinear bandits)", 0, 1),
-		growth("ensemble-linear", "ensemble", fmt.Sprintf(linear, "an ensemble with prior functions"), 0.9, 1.1),
-		growth("epinet-linear", "epinet", fmt.Sprintf(linear, "an epinet"), 0.9, 1.1),
+				"(Ensemble++, nonlinear bandits)", study.Below(1)),
+		growth("ensemble-linear", "ensemble", fmt.Sprintf(linear, "an ensemble with prior functions"), nearOne),
+		growth("epinet-linear", "epinet", fmt.Sprintf(linear, "an epinet"), nearOne),
 		less("plus-plus-below-ensemble", "ensemble"),
 		less("plus-plus-below-epinet", "epinet"),
 	}

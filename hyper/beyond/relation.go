@@ -100,7 +100,7 @@ func (r Relation) problems(s testbed.Sweep, kl map[int]map[string]map[int]float6
 		}
 		for t, tau := range r.Taus {
 			for i, a := range r.Agents {
-				out[t][i] = append(out[t][i], testbed.Counted(kl[tau][a.Name][p.Number]))
+				out[t][i] = append(out[t][i], testbed.FiniteScore(kl[tau][a.Name][p.Number]))
 			}
 		}
 	}

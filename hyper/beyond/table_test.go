@@ -17,7 +17,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // The table of a folder has the agents and the worlds with results, under the table's names. Tabulate reports the
@@ -51,7 +50,7 @@ func TestTabulate(t *testing.T) {
 	costs := filepath.Join(dir, "beyond", "testbed-bandit", "costs.json")
 	piece(t, beyond.TestbedBandit, []string{"mlp"}, filepath.Join(dir, "beyond", "testbed-bandit", "mlp.jsonl.gz"))
 	spec := must.M1(beyond.TestbedBandit.Spec([]string{"mlp"}, smallSets, lab.Size{Periods: 100, Runs: 2}, 3))
-	offer := study.Tradeoff{Agent: "mlp", Settings: catalog.Values(spec.Entries[0].Setting), Micros: 7, Bytes: 8}
+	offer := analysis.Tradeoff{Agent: "mlp", Settings: catalog.Values(spec.Entries[0].Setting), Micros: 7, Bytes: 8}
 	must.M(os.WriteFile(costs, append(must.M1(json.Marshal(offer)), '\n'), 0o644))
 	table = must.M1(beyond.Tabulate(beyond.Known, dir, nil))
 	if mlp, _ = table.Worlds[0].Of("mlp"); mlp.Micros != 7 || mlp.Bytes != 8 {

@@ -62,7 +62,7 @@ func testbedClaims() (out []study.Claim) {
 			Quick:   lab.Size{Periods: 500, Runs: 10, Sets: fewFeatures},
 			Full:    lab.Size{Periods: 10_000, Runs: 10},
 			Smaller: []lab.Size{{Periods: 10_000, Runs: 10, Sets: fewFeatures}},
-			Test:    study.Comparison{A: study.NewSide(a), B: study.NewSide(b), Below: 1}.Judge,
+			Test:    study.RegretRatio{A: study.NewSide(a), B: study.NewSide(b), Claimed: study.Below(1)}.Test,
 		})
 	}
 	return append(out, study.Claim{
@@ -72,7 +72,8 @@ func testbedClaims() (out []study.Claim) {
 		Quick:   lab.Size{Periods: 500, Runs: 10, Sets: fewFeatures},
 		Full:    lab.Size{Periods: 10_000, Runs: 60},
 		Smaller: []lab.Size{{Periods: 10_000, Runs: 10}},
-		Test:    study.Comparison{A: study.NewSide("network-gp"), B: study.NewSide("epinet"), Below: 1.25}.Judge,
+		Test: study.RegretRatio{A: study.NewSide("network-gp"), B: study.NewSide("epinet"),
+			Claimed: study.Below(1.25)}.Test,
 	})
 }
 

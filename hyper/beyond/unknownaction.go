@@ -58,9 +58,9 @@ func growth(name, agent, text string, slope float64) study.Claim {
 			}
 			what := fmt.Sprintf("slope of the logarithm of %s's regret in that of %.0f to %.0f actions, at period %d", agent,
 				actions[0], actions[len(actions)-1], period)
-			f := study.JudgeWithin(what, e, slope-0.1, slope+0.1, period, runs)
-			f.Kind = "slope in actions"
-			return f, study.EnoughRuns(size, runs)
+			return study.Comparison{Text: what, Kind: "slope in actions", Estimate: e,
+				Claimed: study.Range{Above: slope - 0.1, Below: slope + 0.1}, Periods: period,
+				Runs: runs}.Judge(), study.EnoughRuns(size, runs)
 		}}
 }
 

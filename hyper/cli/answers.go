@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
-	"slices"
 
 	"github.com/spf13/cobra"
 	gonum "gonum.org/v1/plot"
@@ -25,10 +24,10 @@ func (f *checkFlags) answers(c *cobra.Command) error {
 	if len(f.study) != 1 {
 		return errors.New("--paper needs one --study DIR, a folder of results such as notebooks/results")
 	}
-	if !slices.ContainsFunc(paper.Order, func(name string) bool { return studyPatterns(f.study[0], name) != nil }) {
-		return noStudies(f.study[0], paper.Order)
+	if err := f.archive().Require(paper.Order...); err != nil {
+		return fmt.Errorf("--study %w", err)
 	}
-	all, err := study.Answer(study.NewArchive(f.study[0], paper.Known), paper.Sentences)
+	all, err := study.Answers(f.archive(), paper.Sentences)
 	if err != nil {
 		return err
 	}
@@ -50,7 +49,7 @@ func (f *checkFlags) answers(c *cobra.Command) error {
 			}
 			continue
 		}
-		fmt.Printf("%2d  %s\n    “%s” (%s)\n    %s: %s\n\n", s.Number, s.Text, s.Quote, s.Section, s.Verdict, s.Finding())
+		fmt.Printf("%2d  %s\n    “%s” (%s)\n    %s: %s\n\n", s.Number, s.Text, s.Quote, s.Section, s.Verdict, s.Reason())
 	}
 	if count[study.Holds] == len(all) {
 		return nil
@@ -65,16 +64,16 @@ var answerColors = map[study.Verdict]color.NRGBA{
 }
 
 // forest draws all comparisons of the sentences, and emphasises those that decide the answers.
-func forest(all []study.Answered) (*gonum.Plot, error) {
+func forest(all []study.Answer) (*gonum.Plot, error) {
 	var rows []plot.ForestRow
 	for _, s := range all {
 		row := plot.ForestRow{Label: fmt.Sprintf("%s  %d", s.Label, s.Number), Note: string(s.Verdict),
 			Color: answerColors[s.Verdict]}
-		for _, p := range s.Evidence {
+		for _, p := range s.Comparisons {
 			if p.Missing != "" {
 				continue
 			}
-			if p.Text == s.Shown.Text {
+			if p.Text == s.Deciding.Text {
 				row.Main = len(row.Estimates)
 			}
 			value, lower, upper := p.Relative()
@@ -114,11 +113,11 @@ type answerPart struct {
 	Missing  string      `json:"missing,omitempty"`
 }
 
-func answerLine(s study.Answered) answer {
-	out := answer{s.Number, s.Section, s.Text, s.Quote, s.Verdict, s.Corrected, s.Finding(), nil}
-	for _, p := range s.Evidence {
-		out.Parts = append(out.Parts, answerPart{p.Text, p.Claim.String(), p.Value, p.Lower, p.Upper, p.For, p.Against,
-			p.Pairs, p.Periods, p.Diverged, p.Missing})
+func answerLine(s study.Answer) answer {
+	out := answer{s.Number, s.Section, s.Text, s.Quote, s.Verdict, s.Corrected, s.Reason(), nil}
+	for _, p := range s.Comparisons {
+		out.Parts = append(out.Parts, answerPart{p.Text, p.Claimed.String(), p.Estimate.Value, p.Estimate.Lower,
+			p.Estimate.Upper, p.Inside, p.Outside, p.Runs, p.Periods, p.Diverged, p.Missing})
 	}
 	return out
 }

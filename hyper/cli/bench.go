@@ -156,13 +156,13 @@ func measure(c *cobra.Command, w workload, runs int, engine engineFlags) (measur
 	defer func() { _ = os.RemoveAll(dir) }()
 	var p lab.Progress
 	err = engine.work(dir, func(o lab.Options) (err error) {
-		p, err = lab.Run(c.Context(), spec, paper.Known, o)
+		p, err = lab.Run(c.Context(), spec, known, o)
 		return err
 	})
 	if err != nil {
 		return measurement{}, err
 	}
-	h, rows, err := lab.ReadResults(dir, paper.Known)
+	h, rows, err := lab.ReadResults(dir, known)
 	if err != nil {
 		return measurement{}, err
 	}

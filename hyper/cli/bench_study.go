@@ -11,7 +11,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/plot"
-	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 func benchStudyCommand() *cobra.Command {
@@ -42,7 +41,7 @@ together (Holm's correction). If neither is certain, the agent is undecided.`,
 		if err != nil {
 			return err
 		}
-		if _, err := study.Tradeoffs(h, rows, nil); err != nil { // finds faults before the timing, which takes minutes
+		if _, err := analysis.Tradeoffs(h, rows, nil); err != nil { // finds faults before the timing, which takes minutes
 			return err
 		}
 		if err := t.open(); err != nil {
@@ -57,7 +56,7 @@ together (Holm's correction). If neither is certain, the agent is undecided.`,
 		if err != nil {
 			return err
 		}
-		offers, err := study.Tradeoffs(h, rows, micros)
+		offers, err := analysis.Tradeoffs(h, rows, micros)
 		if err != nil {
 			return err
 		}
@@ -90,9 +89,9 @@ func readPart(name string, values, pieces []string, mix mixFlag) (lab.Header, []
 }
 
 // printOffers prints a line for each offer.
-func (t timing) printOffers(offers []study.Tradeoff, labels []string) error {
+func (t timing) printOffers(offers []analysis.Tradeoff, labels []string) error {
 	return printAll(offers, t.json, tabwriter.TabIndent, "agent\tperiod\truns\tmean regret [95%]\toperations\tplace\t"+
-		"us/period\tplace\tMB/run", func(i int, o study.Tradeoff) string {
+		"us/period\tplace\tMB/run", func(i int, o analysis.Tradeoff) string {
 		memory := "-"
 		if o.Bytes > 0 {
 			memory = fmt.Sprintf("%.1f", float64(o.Bytes)/1e6)

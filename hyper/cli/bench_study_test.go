@@ -8,7 +8,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
-	"github.com/hypermodels/hypermodels/hyper/study"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 )
 
 // Each agent of the selected part of a study has its time, its computation, its regret, and its position by both costs.
@@ -19,9 +19,9 @@ func TestBenchStudy(t *testing.T) {
 	if status != 0 {
 		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
-	agents := map[string]study.Tradeoff{}
+	agents := map[string]analysis.Tradeoff{}
 	for line := range strings.Lines(stdout) {
-		var o study.Tradeoff
+		var o analysis.Tradeoff
 		must.M(json.Unmarshal([]byte(line), &o))
 		agents[o.Agent] = o
 		if o.Settings["actions"] != 200. || o.Period != 5000 || o.Runs != 60 || o.Micros <= 0 || !(o.Regret.Value > 0) {

@@ -11,8 +11,9 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
-	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/internal/markdown"
 	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // Marks around the table of agents on the page.
@@ -24,9 +25,7 @@ const (
 // The tables of agents and of claims in notebooks/results/beyond equal the committed results. -update writes them.
 func TestTableOfLaterWork(t *testing.T) {
 	const dir = "../../notebooks/results/beyond"
-	all := must.M1(judgeFolder(beyond.Order, dir, false))
-	var table strings.Builder
-	writeClaims(&table, all)
+	all := must.M1(study.NewArchive(dir, known).JudgeClaims(beyond.Order, claims))
 	page := string(must.M1(os.ReadFile(dir + "/README.md")))
 	before, _, ok := strings.Cut(page, "\n### ")
 	text, rest, agents := strings.Cut(before, agentsBegin)
@@ -35,8 +34,8 @@ func TestTableOfLaterWork(t *testing.T) {
 		t.Fatal("the page has no marks for the tables")
 	}
 	var both strings.Builder
-	writeTable(&both, must.M1(beyond.Tabulate(paper.Known, filepath.Dir(dir), nil)))
-	want := text + agentsBegin + both.String() + agentsEnd + rest + table.String()
+	writeTable(&both, must.M1(beyond.Tabulate(known, filepath.Dir(dir), nil)))
+	want := text + agentsBegin + both.String() + agentsEnd + rest + study.ClaimsTable(all)
 	if *update {
 		must.M(os.WriteFile(dir+"/README.md", []byte(want), 0o644))
 	} else if page != want {
@@ -92,17 +91,17 @@ func TestBeyondPublishedMeans(t *testing.T) {
 // publishedTable returns a table of published means and the project's intervals from three studies in a folder of
 // results. Intervals that do not contain the published mean are bold.
 func publishedTable(dir string) string {
-	worlds := must.M1(beyond.Tabulate(paper.Known, dir, nil)).Worlds
+	worlds := must.M1(beyond.Tabulate(known, dir, nil)).Worlds
 	sixty := must.M1(filepath.Glob(dir + "/beyond/testbed-bandit/sixty/*.gz"))
-	h, all := must.M2(analysis.Read(beyond.Known, sixty...))
+	h, all := must.M2(analysis.Read(known, sixty...))
 	standings := must.M1(analysis.Compare(h, all, beyond.TestbedBandit.Failure))
 	var rows [][]string
 	for _, p := range published {
 		cell := func(x stats.Estimate) string {
 			if float64(x.Lower) <= p.mean && p.mean <= float64(x.Upper) {
-				return interval(x)
+				return markdown.Interval(x)
 			}
-			return "**" + interval(x) + "**"
+			return "**" + markdown.Interval(x) + "**"
 		}
 		of := func(w beyond.WorldRegrets) string {
 			r, ok := w.Of(p.agent)
@@ -117,12 +116,10 @@ func publishedTable(dir string) string {
 				fresh = cell(s.Mean)
 			}
 		}
-		rows = append(rows, []string{p.agent, number(p.mean), of(worlds[0]), fresh, of(worlds[1])})
+		rows = append(rows, []string{p.agent, markdown.Number(p.mean), of(worlds[0]), fresh, of(worlds[1])})
 	}
-	var out strings.Builder
-	writeRows(&out, []string{"Agent", "Published mean", "Ours, 10 runs", "Ours, 60 runs", "Ours, searched alike, 10 runs"},
-		rows)
-	return out.String()
+	return markdown.Table([]string{"Agent", "Published mean", "Ours, 10 runs", "Ours, 60 runs",
+		"Ours, searched alike, 10 runs"}, rows)
 }
 
 // hyper table prints the table as Markdown and as JSON, and reports what a folder lacks.
@@ -145,12 +142,14 @@ func TestTable(t *testing.T) {
 
 // hyper check beyond prints the same table, and requires a folder.
 func TestCheckOfLaterWork(t *testing.T) {
-	_, out, _ := call(t, "check", beyond.Name, "--study", must.M1(os.Getwd())+"/../../notebooks/results/beyond")
+	results := t.TempDir() // with one experiment
+	must.M(os.Symlink(must.M1(filepath.Abs(resultsFolder+"/beyond/unknown-action")), results+"/unknown-action"))
+	_, out, _ := call(t, "check", laterWork, "--study", results)
 	if !strings.Contains(out, "`joint-flat`") || !strings.Contains(out, "`eight-columns-near-exact`") ||
 		strings.Contains(out, "`linear-near-exact`") {
 		t.Error(out)
 	}
-	if status, _, err := call(t, "check", beyond.Name); status != 2 || !strings.Contains(err, "needs one --study DIR") {
+	if status, _, err := call(t, "check", laterWork); status != 2 || !strings.Contains(err, "needs one --study DIR") {
 		t.Errorf("exit status %d, want 2 and an error about --study: %s", status, err)
 	}
 }

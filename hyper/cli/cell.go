@@ -11,7 +11,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/notebook"
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
@@ -43,7 +42,7 @@ func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.
 			"notebook.Results(%q) reads the results so far\n", dir, spec.Experiment)
 		return err
 	}
-	h, rows, err := lab.ReadResults(dir, paper.Known)
+	h, rows, err := lab.ReadResults(dir, known)
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -99,7 +96,7 @@ func checkCommand() *cobra.Command {
 				return f.answers(c)
 			case f.all:
 				return f.table(c, paper.Order)
-			case args[0] == beyond.Name:
+			case args[0] == laterWork:
 				return f.table(c, beyond.Order)
 			}
 			return f.run(c, args[0])
@@ -149,14 +146,14 @@ func (f *checkFlags) run(c *cobra.Command, name string) error {
 		}
 		simulate = analysis.Lookup(x, h, rows)
 	}
-	return f.judge(x.Name, claims, simulate)
+	return f.judge(x, claims, simulate)
 }
 
 // judge prints the finding of each claim.
-func (f *checkFlags) judge(experiment string, claims []study.Claim, simulate study.Simulator) error {
+func (f *checkFlags) judge(x lab.Experiment, claims []study.Claim, simulate study.Simulator) error {
 	count := map[study.Verdict]int{}
 	for _, claim := range claims {
-		j, err := paper.Judge(experiment, claim, f.size(claim), simulate)
+		j, err := study.Judge(x, claim, f.size(claim), simulate)
 		if err != nil {
 			return err
 		}
@@ -194,8 +191,8 @@ func (f *checkFlags) print(c study.Claim, found study.Finding) {
 		return
 	}
 	fmt.Printf("%s: %s\n  %s\n", c.Name, c.Text, found)
-	if found.Diverged > 0 {
-		fmt.Printf("  runs that diverged, and took all actions in turn from then on: %d\n", found.Diverged)
+	if n := found.Diverged[0] + found.Diverged[1]; n > 0 {
+		fmt.Printf("  runs that diverged, and took all actions in turn from then on: %d\n", n)
 	}
 	if runs, ok := found.RunsToDecide(); ok {
 		fmt.Printf("  about %.0f runs would decide\n", runs)
@@ -206,12 +203,12 @@ func (f *checkFlags) print(c study.Claim, found study.Finding) {
 }
 
 func selectClaims(x lab.Experiment, names []string) ([]study.Claim, error) {
-	if len(paper.Claims[x.Name]) == 0 {
+	if len(claims[x.Name]) == 0 {
 		return nil, fmt.Errorf("experiment %s has no claims to check: hyper compare compares its agents", x.Name)
 	}
 	var known []string
 	var out []study.Claim
-	for _, c := range paper.Claims[x.Name] {
+	for _, c := range claims[x.Name] {
 		known = append(known, c.Name)
 		if len(names) == 0 || slices.Contains(names, c.Name) {
 			out = append(out, c)
@@ -224,58 +221,4 @@ func selectClaims(x lab.Experiment, names []string) ([]study.Claim, error) {
 		}
 	}
 	return out, nil
-}
-
-// simulator returns a simulator that runs agents of an experiment. It writes no files, and runs nothing twice.
-func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engineFlags) study.Simulator {
-	type results struct {
-		h    lab.Header
-		rows []lab.Row
-	}
-	done := map[string]results{}
-	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
-		asked := fmt.Sprintf("%q %q %v", agents, sets, size)
-		if r, ok := done[asked]; ok {
-			return r.h, r.rows, nil
-		}
-		spec, err := x.Spec(agents, sets, size, seed)
-		if err != nil {
-			return lab.Header{}, nil, err
-		}
-		var h lab.Header
-		var rows []lab.Row
-		err = engine.work("", func(o lab.Options) (err error) {
-			h, rows, err = lab.Simulate(ctx, spec, paper.Known, o)
-			return err
-		})
-		if errors.Is(err, lab.ErrInterrupted) {
-			fmt.Fprintln(os.Stderr, "hyper: interrupted; check does not keep results")
-		}
-		if err == nil {
-			done[asked] = results{h, rows}
-		}
-		return h, rows, err
-	}
-}
-
-// readStudy reads an experiment's results from the files that match the patterns.
-func readStudy(x lab.Experiment, patterns []string, mix mixFlag) (h lab.Header, rows []lab.Row, err error) {
-	var paths []string
-	for _, p := range patterns {
-		found, err := filepath.Glob(p)
-		if err != nil || len(found) == 0 {
-			return h, nil, fmt.Errorf("--study %s: no such file or folder", p)
-		}
-		paths = append(paths, found...)
-	}
-	return readPieces(x, paths, mix)
-}
-
-// readPieces reads an experiment's results from files or folders.
-func readPieces(x lab.Experiment, paths []string, mix mixFlag) (h lab.Header, rows []lab.Row, err error) {
-	h, rows, err = analysis.Reader{Mix: mix.hear()}.Read(paper.Known, paths...)
-	if err == nil && h.Spec.Experiment != x.Name {
-		err = fmt.Errorf("--study has results of experiment %s, not of %s", h.Spec.Experiment, x.Name)
-	}
-	return h, rows, err
 }

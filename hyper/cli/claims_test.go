@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -22,6 +24,9 @@ const (
 	resultsFolder = "../../notebooks/results"
 	resultsPage   = resultsFolder + "/README.md"
 )
+
+// archive returns the committed results. It reads each study once for all tests.
+var archive = sync.OnceValue(func() *study.Archive { return study.NewArchive(resultsFolder, known) })
 
 // between returns the text of a page between two marks, each at the end of a line.
 func between(t *testing.T, page, begin, end string) (before, text, after string) {
@@ -48,27 +53,25 @@ func has(t *testing.T, file, begin, end, want string) {
 
 // The table of claims in notebooks/results equals the committed results.
 func TestClaimsTable(t *testing.T) {
-	all, err := judgeFolder(paper.Order, resultsFolder, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var table strings.Builder
-	writeClaims(&table, all)
-	has(t, resultsPage, "<!-- claims", "<!-- end of claims -->", table.String()+"\n")
+	all := must.M1(archive().JudgeClaims(paper.Order, claims))
+	has(t, resultsPage, "<!-- claims", "<!-- end of claims -->", study.ClaimsTable(all)+"\n")
 }
 
 // The ten answers, their evidence and their figure, on the results page and in the README, equal the committed results.
 func TestAnswersOnPages(t *testing.T) {
-	all := must.M1(study.Answer(study.NewArchive(resultsFolder, paper.Known), paper.Sentences))
-	table := "\n" + study.Table(all) + "\n"
+	all := must.M1(study.Answers(archive(), paper.Sentences))
+	table := "\n" + study.AnswersTable(all) + "\n"
 	has(t, resultsPage, "<!-- answers", "<!-- end of answers -->", table)
-	has(t, "../../README.md", "<!-- answers", "<!-- end of answers -->", table)
+	has(t, "../../README.md", "<!-- answers", "<!-- end of answers -->", fmt.Sprintf(`
+**Does the paper hold?** Experiments test %d of its sentences: %s, because the
+runs so far do not decide. See [the answers and their evidence](notebooks/results/README.md).
+
+`, len(all), study.CountVerdicts(all)))
 	has(t, resultsPage, "<!-- evidence", "<!-- end of evidence -->", "\n"+study.Evidence(all))
-	archive := study.NewArchive(resultsFolder, paper.Known)
-	alike := "\n" + must.M1(archive.Means("neural/like-for-like-1000", "neural/like-for-like-200")) + "\n" +
-		must.M1(archive.Searches("tuning/like-for-like")) + "\n"
+	alike := "\n" + must.M1(archive().Means("neural/like-for-like-1000", "neural/like-for-like-200")) + "\n" +
+		must.M1(archive().Searches("tuning/like-for-like")) + "\n"
 	has(t, resultsPage, "<!-- like for like", "<!-- end of like for like -->", alike)
-	best := "\n" + must.M1(archive.Means("neural/best-1000")) + "\n" + must.M1(archive.Searches("tuning/best")) + "\n"
+	best := "\n" + must.M1(archive().Means("neural/best-1000")) + "\n" + must.M1(archive().Searches("tuning/best")) + "\n"
 	has(t, resultsPage, "<!-- best", "<!-- end of best -->", best)
 	p := must.M1(forest(all))
 	if *update {
@@ -81,23 +84,24 @@ func TestAnswersOnPages(t *testing.T) {
 	}
 }
 
-// hyper check --paper prints ten answers, as text and as JSON, and refuses flags that it cannot be combined with.
+// hyper check --paper prints ten answers, as text and as JSON, and refuses flags that it cannot be combined with. The
+// text is of a folder with a single study.
 func TestCheckPaper(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads the study of the paper twice")
-	}
-	status, stdout, stderr := call(t, "check", "--paper", "--study", must.M1(filepath.Abs(resultsFolder)))
+	some := t.TempDir()
+	must.M(os.Symlink(must.M1(filepath.Abs(resultsFolder+"/ids")), some+"/ids"))
+	status, stdout, stderr := call(t, "check", "--paper", "--study", some)
 	if status != 1 || strings.Count(stdout, "“") != 10 || !strings.Contains(stdout,
-		"does not hold: regret of IDS over Thompson sampling") || !strings.Contains(stderr, "of 10 sentences ") {
+		"does not hold: regret of IDS over Thompson sampling") || !strings.Contains(stderr,
+		"of 10 sentences 0 hold, 1 do not hold, 9 are open") {
 		t.Errorf("exit status %d, want 1 and ten sentences\n%s%s", status, stdout, stderr)
 	}
-	_, stdout, _ = call(t, "check", "--paper", "--json", "--study", must.M1(filepath.Abs(resultsFolder)))
+	_, stdout, _ = call(t, "check", "--paper", "--json", "--study", some)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	var seventh answer
-	if err := json.Unmarshal([]byte(lines[6]), &seventh); err != nil || len(lines) != 10 || seventh.Sentence != 7 ||
-		seventh.Answer != study.Holds || len(seventh.Parts) != 1 {
-		t.Errorf("got %d lines of JSON, the seventh %+v, error %v, want 10 and that sentence 7 holds",
-			len(lines), seventh, err)
+	var sixth answer
+	if err := json.Unmarshal([]byte(lines[5]), &sixth); err != nil || len(lines) != 10 || sixth.Sentence != 6 ||
+		sixth.Answer != study.DoesNotHold || len(sixth.Parts) != 1 || sixth.Parts[0].Pairs != 500 {
+		t.Errorf("got %d lines of JSON, the sixth %+v, error %v, want 10 and that sentence 6 does not hold",
+			len(lines), sixth, err)
 	}
 	for want, args := range map[string][]string{
 		"--paper needs one --study DIR":          {"check", "--paper"},

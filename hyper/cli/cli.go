@@ -25,7 +25,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 // Exit statuses.
@@ -72,7 +71,7 @@ func Run(args []string) int {
 // hidden returns an error if an experiment has the name of a world of the catalogue, so that the world could not run.
 func hidden() error {
 	for _, w := range catalog.Worlds() {
-		if _, ok := paper.Known[w.Name]; ok {
+		if _, ok := known[w.Name]; ok {
 			return fmt.Errorf("the world %s of the catalogue has the name of an experiment; give it another name", w.Name)
 		}
 	}

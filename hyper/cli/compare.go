@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
@@ -30,7 +29,7 @@ in turn, and its regret counts like that of every other run.`,
 			"notebooks/results/neural/ensemble-30-200.jsonl.gz",
 		Args: arguments("DIR or FILE"),
 		RunE: func(_ *cobra.Command, paths []string) error {
-			h, rows, err := analysis.Reader{Mix: mix.hear()}.Read(paper.Known, paths...)
+			h, rows, err := analysis.Reader{Mix: mix.reporter()}.Read(known, paths...)
 			if err != nil {
 				return err
 			}

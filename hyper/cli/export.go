@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 func exportCommand() *cobra.Command {
@@ -31,7 +30,7 @@ An existing file is not replaced, unless its content would be the same or --forc
 					return fmt.Errorf("%q is not of the form key=value or key=v1,v2", set)
 				}
 			}
-			h, rows, err := analysis.Complete(args[0], paper.Known, sets...)
+			h, rows, err := analysis.Complete(args[0], known, sets...)
 			if err != nil {
 				return err
 			}

@@ -10,7 +10,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
@@ -53,7 +52,7 @@ func writeResults(path string, h lab.Header, rows []lab.Row, replace bool) error
 func unfinished(paths []string) error {
 	var errs []error
 	for _, path := range paths {
-		h, rows, err := analysis.Read(paper.Known, path)
+		h, rows, err := analysis.Read(known, path)
 		if err != nil {
 			errs = append(errs, err)
 			continue

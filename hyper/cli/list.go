@@ -11,7 +11,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/study"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -54,7 +54,7 @@ policy and optimizer, and the methods to compute the gradient.`,
 func listExperiment(x lab.Experiment) error {
 	title := x.Title
 	if x.Section != "" {
-		title += " (" + sectionName(x.Section) + ")"
+		title += " (" + study.SectionName(x.Section) + ")"
 	}
 	fmt.Printf("%s: %s\n", x.Name, title)
 	fmt.Printf("  hyper run %s --quick runs %v of each agent; --full, as in the paper, runs %v\n", x.Name, x.Quick, x.Full)
@@ -108,11 +108,11 @@ func route(x lab.Experiment, agent string) string {
 
 // listClaims prints the claims of an experiment, and the runs and periods that each claim needs.
 func listClaims(x lab.Experiment) {
-	if len(paper.Claims[x.Name]) == 0 {
+	if len(claims[x.Name]) == 0 {
 		return
 	}
 	fmt.Printf("  claims that hyper check %s tests\n", x.Name)
-	for _, c := range paper.Claims[x.Name] {
+	for _, c := range claims[x.Name] {
 		fmt.Printf("    %s: %s\n      needs %v: hyper check %s --claim %s\n      with --quick %v\n", c.Name, c.Text,
 			c.Full, x.Name, c.Name, c.Quick)
 	}

@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 func mergeCommand() *cobra.Command {
@@ -21,12 +20,12 @@ existing file is not replaced, unless its content would be the same or --force i
 		Example: "  hyper merge steps steps.jsonl.gz && hyper compare steps.jsonl.gz",
 		Args:    argument("DIR", "FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := sweep.Open(args[0], paper.Known)
+			p, err := sweep.Open(args[0], known)
 			if err != nil {
 				return err
 			}
-			p.Mix = mix.hear()
-			h, rows, err := p.Rows(args[0], paper.Known)
+			p.Mix = mix.reporter()
+			h, rows, err := p.Rows(args[0], known)
 			if err != nil {
 				return err
 			}

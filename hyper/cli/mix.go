@@ -15,16 +15,16 @@ func (f *mixFlag) add(flags *pflag.FlagSet) {
 		"join results of different revisions, versions of GoMLX or plugins; the header names all of them")
 }
 
-// hear returns a function that prints, once, why results differ in their code. Without --mix it returns nil.
-func (f mixFlag) hear() func(why error) {
+// reporter returns a function that prints, once, why results differ in their code. Without --mix it returns nil.
+func (f mixFlag) reporter() func(why error) {
 	if !f {
 		return nil
 	}
-	told := false
+	printed := false
 	return func(why error) {
-		if !told {
+		if !printed {
 			fmt.Fprintf(os.Stderr, "hyper: joined because of --mix: %v\n", why)
 		}
-		told = true
+		printed = true
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
@@ -42,7 +41,7 @@ func printOutcome(dir string, p lab.Progress, asJSON bool) error {
 
 // outcomesOf reads the outcome of each entry of a run, and returns a name for each entry.
 func outcomesOf(dir string, p lab.Progress) (outcomes []outcome, labels []string, err error) {
-	h, rows, err := lab.ReadResults(dir, paper.Known)
+	h, rows, err := lab.ReadResults(dir, known)
 	if err != nil {
 		return nil, nil, err
 	}

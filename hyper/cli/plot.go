@@ -12,7 +12,6 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/notebook"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
@@ -55,7 +54,7 @@ func figureOf(path string) string {
 
 // drawRegret draws the curves of all results in one figure.
 func drawRegret(paths []string, out string, options plot.Options, mix mixFlag) error {
-	h, rows, err := analysis.Reader{Mix: mix.hear()}.Read(paper.Known, paths...)
+	h, rows, err := analysis.Reader{Mix: mix.reporter()}.Read(known, paths...)
 	if err != nil {
 		return err
 	}

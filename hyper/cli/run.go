@@ -90,7 +90,7 @@ func experiment(name string) (lab.Experiment, error) {
 	if err := unknown("experiment", experiments(), name); err != nil {
 		return lab.Experiment{}, err
 	}
-	return lab.Find(paper.Known, name)
+	return lab.Find(known, name)
 }
 
 // experiments returns the names of all experiments: those of the paper, of later work, and the worlds of the catalogue.
@@ -135,7 +135,7 @@ func (f *engineFlags) options(dir string, p *progressBar) (lab.Options, error) {
 		return lab.Options{}, err
 	}
 	o := lab.Options{Dir: dir, Backend: f.backend, Workers: f.workers, BatchRuns: f.batchRuns, Every: f.every,
-		Progress: p.update, Mix: f.mix.hear()}
+		Progress: p.update, Mix: f.mix.reporter()}
 	if self, err := os.Executable(); err == nil {
 		o.Process = []string{self, "worker"}
 	}
@@ -184,7 +184,7 @@ func runCommand() *cobra.Command {
 			return err
 		}
 		return simulate(out, s, engine, func(o lab.Options) (lab.Progress, error) {
-			return lab.Run(c.Context(), s, paper.Known, o)
+			return lab.Run(c.Context(), s, known, o)
 		})
 	}
 	return c
@@ -199,12 +199,12 @@ func resumeCommand() *cobra.Command {
 	}
 	engine.add(c, true)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		h, _, err := lab.ReadResults(args[0], paper.Known)
+		h, _, err := lab.ReadResults(args[0], known)
 		if err != nil {
 			return err
 		}
 		return simulate(args[0], h.Spec, engine, func(o lab.Options) (lab.Progress, error) {
-			return lab.Resume(c.Context(), paper.Known, o)
+			return lab.Resume(c.Context(), known, o)
 		})
 	}
 	return c
@@ -246,7 +246,7 @@ func workerCommand() *cobra.Command {
 		Short:  "Advance batches of runs for a `hyper run` that started this process",
 		Hidden: true,
 		RunE: func(c *cobra.Command, args []string) error {
-			_ = lab.Worker(c.Context(), os.Stdin, os.Stdout, paper.Known, args) // the parent prints the error
+			_ = lab.Worker(c.Context(), os.Stdin, os.Stdout, known, args) // the parent prints the error
 			return nil
 		},
 	}

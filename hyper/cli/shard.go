@@ -10,7 +10,6 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 // shardVariables lists the environment variables with the number of a task: of Slurm's job arrays, and of Kubernetes'
@@ -43,8 +42,8 @@ interruption.`,
 	c.Flags().Lookup("serve").Hidden = true
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if serve && len(args) == 2 {
-			err := sweep.Serve(c.Context(), os.Stdin, os.Stdout, paper.Known, args[0], args[1], engine.every,
-				engine.mix.hear())
+			err := sweep.Serve(c.Context(), os.Stdin, os.Stdout, known, args[0], args[1], engine.every,
+				engine.mix.reporter())
 			if err != nil && !errors.Is(err, lab.ErrInterrupted) {
 				return failure{err}
 			}
@@ -81,20 +80,20 @@ func shardNumber(args []string) (int, error) {
 }
 
 func runShard(c *cobra.Command, dir string, n int, engine engineFlags) error {
-	p, err := sweep.Open(dir, paper.Known)
+	p, err := sweep.Open(dir, known)
 	if err != nil {
 		return err
 	}
 	if n >= len(p.Shards) {
 		return fmt.Errorf("%s has no shard %d: the shards are 0 to %d", dir, n, len(p.Shards)-1)
 	}
-	p.Mix = engine.mix.hear()
+	p.Mix = engine.mix.reporter()
 	bar := newProgressBar(os.Stderr)
 	o, err := engine.options("", bar)
 	if err != nil {
 		return err
 	}
-	err = p.RunShard(c.Context(), dir, n, paper.Known, o)
+	err = p.RunShard(c.Context(), dir, n, known, o)
 	bar.finish()
 	if err != nil && !errors.Is(err, lab.ErrInterrupted) && !errors.Is(err, lab.ErrMixed) {
 		return failure{err}

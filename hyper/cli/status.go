@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 func statusCommand() *cobra.Command {
@@ -32,7 +31,7 @@ uses the process's heartbeat, which may be 90 seconds old.`,
 			return err
 		}
 		for _, dir := range dirs {
-			p, err := sweep.Open(dir, paper.Known)
+			p, err := sweep.Open(dir, known)
 			if err != nil {
 				return err
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 const sweepLong = `sweep runs many settings in shards. A shard is a part of the settings and seeds, with a folder
@@ -54,7 +53,7 @@ func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
 		if err != nil {
 			return lab.Spec{}, err
 		}
-		spec, _, err := lab.ParseSpec(text, paper.Known)
+		spec, _, err := lab.ParseSpec(text, known)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", what, err)
 		}
@@ -65,7 +64,7 @@ func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
 		if err != nil {
 			return lab.Spec{}, err
 		}
-		return t.Spec(paper.Known)
+		return t.Spec(known)
 	}
 	if len(f.space) > 0 {
 		return lab.Spec{}, errors.New("--space needs --random N or --halving N, the number of settings to draw from it")
@@ -82,7 +81,7 @@ func (f *sweepFlags) search(c *cobra.Command, name string, o sweep.Options) (swe
 	if err != nil {
 		return sweep.Search{}, err
 	}
-	return sweep.NewSearch(t, paper.Known, o)
+	return sweep.NewSearch(t, known, o)
 }
 
 // tuning returns the space from which settings are drawn.

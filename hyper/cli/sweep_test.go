@@ -14,7 +14,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 // tinySweep is a sweep that takes a moment.
@@ -76,7 +75,7 @@ func TestSweepSearches(t *testing.T) {
 	random := filepath.Join(dir, "random")
 	must0(t, append([]string{"sweep", "--space", "step-size=0.01:1", "--random", "5", "--out", random},
 		tinySweep...)...)
-	p, err := sweep.Open(random, paper.Known)
+	p, err := sweep.Open(random, known)
 	must.M(err)
 	seen := map[any]bool{}
 	for _, e := range p.Spec.Entries {

@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/beyond"
-	"github.com/hypermodels/hypermodels/hyper/paper"
-	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/hypermodels/hypermodels/hyper/internal/markdown"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
@@ -37,7 +36,7 @@ those of notebooks/results. The table includes other agents whose study files ar
 			if _, err := os.Stat(study); err != nil {
 				return fmt.Errorf("there is no folder %s: give --study DIR, a folder of results", study)
 			}
-			t, err := beyond.Tabulate(paper.Known, study, mix.hear())
+			t, err := beyond.Tabulate(known, study, mix.reporter())
 			if errors.Is(err, beyond.ErrNoResults) {
 				return fmt.Errorf("%w: give --study DIR, a folder of results", err)
 			} else if err != nil {
@@ -77,13 +76,13 @@ func writeTable(w io.Writer, t beyond.Table) {
 		for _, world := range t.Worlds {
 			cell := ""
 			if r, ok := world.Of(agent); ok {
-				cell = interval(r.Regret[len(r.Regret)-1])
+				cell = markdown.Interval(r.Regret[len(r.Regret)-1])
 			}
 			row = append(row, cell)
 		}
 		rows = append(rows, row)
 	}
-	writeRows(w, head, rows)
+	fmt.Fprint(w, markdown.Table(head, rows))
 	if len(columns) > 0 {
 		writeSweeps(w, t.Agents, columns)
 	}
@@ -120,9 +119,9 @@ func (c sweepColumn) score(agent string) string {
 	case !ok:
 		return ""
 	case c.exact():
-		return number(float64(l.Mean))
+		return markdown.Number(float64(l.Mean))
 	}
-	return interval(l.Ratio)
+	return markdown.Interval(l.Ratio)
 }
 
 // exact reports whether divergences are from an exact posterior.
@@ -171,7 +170,7 @@ func writeSweeps(w io.Writer, agents []string, columns []sweepColumn) {
 			rows = append(rows, row)
 		}
 	}
-	writeRows(w, head, rows)
+	fmt.Fprint(w, markdown.Table(head, rows))
 }
 
 // writeWorld writes the agents' regrets in a world.
@@ -179,24 +178,24 @@ func writeWorld(w io.Writer, world beyond.WorldRegrets) {
 	fmt.Fprintf(w, "\n**%s** (`%s`):\n\n", strings.ToUpper(world.Title[:1])+world.Title[1:], world.Experiment)
 	head := []string{"Agent", "Runs", "Operations a period", "Time, µs"}
 	for _, period := range world.Agents[0].Periods {
-		head = append(head, "Regret at "+thousands(period))
+		head = append(head, "Regret at "+markdown.Thousands(period))
 	}
 	var rows [][]string
 	for _, r := range world.Agents {
 		row := []string{r.Agent, fmt.Sprint(r.Runs), scientific(r.Operations), micros(r)}
 		for _, x := range r.Regret {
-			row = append(row, interval(x))
+			row = append(row, markdown.Interval(x))
 		}
 		ratio := ""
 		if r.Ratio != nil {
-			ratio = interval(*r.Ratio)
+			ratio = markdown.Interval(*r.Ratio)
 		}
 		if r.Apart {
 			ratio = "**" + ratio + "**"
 		}
-		rows = append(rows, append(row, ratio, interval(r.Median), interval(r.Failed)))
+		rows = append(rows, append(row, ratio, markdown.Interval(r.Median), markdown.Interval(r.Failed)))
 	}
-	writeRows(w, append(head, "Over "+beyond.Reference, "Median", "Share that fails"), rows)
+	fmt.Fprint(w, markdown.Table(append(head, "Over "+beyond.Reference, "Median", "Share that fails"), rows))
 }
 
 // costCells returns an agent's costs in the first world, or empty cells if the agent is not in that world.
@@ -210,29 +209,17 @@ func costCells(worlds []beyond.WorldRegrets, agent string) []string {
 	}
 	memory := ""
 	if r.Bytes > 0 {
-		memory = number(float64(r.Bytes) / 1e6)
+		memory = markdown.Number(float64(r.Bytes) / 1e6)
 	}
 	return []string{scientific(r.Operations), micros(r), memory}
 }
 
 func micros(r beyond.Regrets) string {
 	if r.Micros > 0 {
-		return number(float64(r.Micros))
+		return markdown.Number(float64(r.Micros))
 	}
 	return ""
 }
 
 // scientific returns a number of operations as text.
 func scientific(x float64) string { return strings.Replace(fmt.Sprintf("%.1e", x), "e+0", "e", 1) }
-
-// interval returns an estimate with its interval, as text of a table.
-func interval(x stats.Estimate) string {
-	return fmt.Sprintf("%s [%s, %s]", number(float64(x.Value)), number(float64(x.Lower)), number(float64(x.Upper)))
-}
-
-// writeRows writes a Markdown table.
-func writeRows(w io.Writer, head []string, rows [][]string) {
-	for _, row := range slices.Concat([][]string{head, slices.Repeat([]string{"---"}, len(head))}, rows) {
-		fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | "))
-	}
-}

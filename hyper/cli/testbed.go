@@ -2,30 +2,19 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
-	"github.com/hypermodels/hypermodels/hyper/bandit"
-	"github.com/hypermodels/hypermodels/hyper/beyond"
-	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/learner"
-	"github.com/hypermodels/hypermodels/hyper/paper"
-	"github.com/hypermodels/hypermodels/hyper/plot"
-	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
@@ -130,25 +119,11 @@ func (f *testbedFlags) results(c *cobra.Command, s testbed.Sweep) (all []testbed
 // try tries the agents on the problems on which they have not been tried yet.
 func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Result, error) {
 	agents, err := f.chosen(s)
-	if f.options.Taus == nil {
-		f.options.Taus = s.Taus()
-	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case f.seeds < 1 || f.seeds > s.Seeds:
-		return nil, fmt.Errorf("--seeds must be from 1 to %d, the number in the sweep, got %d", s.Seeds, f.seeds)
-	case f.options.Batches < 1 || f.options.Side < 1 || f.steps < 1 || f.options.Workers < 0:
-		return nil, errors.New("--batches, --side and --steps must be at least 1, and --workers at least 0")
 	}
-	if err := s.CheckTaus(f.options.Taus); err != nil {
-		return nil, fmt.Errorf("--%w", err)
-	}
-	if f.options.Backend == "" {
-		f.options.Backend = backend.Default()
-	}
-	if f.out == "" {
-		f.out = filepath.Join("hyper-out", "testbed", s.Name+".jsonl")
+	if err := f.complete(s); err != nil {
+		return nil, err
 	}
 	record, err := testbed.OpenRecord(f.out, testbed.Header{Sweep: s.Name, Batches: f.options.Batches,
 		Backend: f.options.Backend, Provenance: lab.ThisProvenance(f.options.Backend), Machine: process.ThisMachine()})
@@ -156,83 +131,46 @@ func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Resu
 		return nil, err
 	}
 	defer func() { _ = record.Close() }()
-	for _, a := range agents {
-		left := record.Left(a.Name, s.Few(f.seeds), f.options.Taus)
-		if len(left.Problems) == 0 {
-			continue
-		}
-		done := 0
-		o := f.options
-		if o.Process, err = f.worker(a, left); err != nil {
-			return nil, err
-		}
-		err := testbed.Try(ctx, a, left, o, func(r []testbed.Result) error {
-			done += len(r) / len(f.options.Taus)
-			fmt.Fprintf(os.Stderr, "%s: %d of %d problems\n", a.Name, done, len(left.Problems))
-			return record.Add(slices.DeleteFunc(r, record.Has))
-		})
-		if errors.Is(err, context.Canceled) {
-			fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are in %s, and the same command continues\n", f.out)
-			return nil, lab.ErrInterrupted
-		}
-		if err != nil {
-			return nil, err
-		}
+	options := func(a testbed.Agent, remaining testbed.Sweep) (o testbed.Options, err error) {
+		o = f.options
+		o.Process, err = f.worker(a, remaining)
+		return o, err
+	}
+	err = record.Try(ctx, agents, s.Few(f.seeds), f.options.Taus, options, func(a testbed.Agent, done, of int) {
+		fmt.Fprintf(os.Stderr, "%s: %d of %d problems\n", a.Name, done, of)
+	})
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are in %s, and the same command continues\n", f.out)
+		return nil, lab.ErrInterrupted
+	}
+	if err != nil {
+		return nil, err
 	}
 	fmt.Fprintf(notes(), "results in %s\n", f.out)
 	return record.Results, nil
 }
 
-// worker returns the command line of a process that helps to try an agent: see [testbedWorkerCommand].
-func (f *testbedFlags) worker(a testbed.Agent, left testbed.Sweep) ([]string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
+// complete sets the defaults of flags, and reports values that are out of their range.
+func (f *testbedFlags) complete(s testbed.Sweep) error {
+	switch {
+	case f.seeds < 1 || f.seeds > s.Seeds:
+		return fmt.Errorf("--seeds must be from 1 to %d, the number in the sweep, got %d", s.Seeds, f.seeds)
+	case f.options.Batches < 1 || f.options.Side < 1 || f.steps < 1 || f.options.Workers < 0:
+		return errors.New("--batches, --side and --steps must be at least 1, and --workers at least 0")
 	}
-	name := a.Name
-	for _, file := range f.agents {
-		if filepath.Ext(file) == ".json" && ownName(file) == name {
-			name = file
-		}
+	if f.options.Taus == nil {
+		f.options.Taus = s.Taus()
 	}
-	job := workerJob{Agent: name, Sweep: left, Steps: f.steps, Batches: f.options.Batches, Side: f.options.Side,
-		Taus: f.options.Taus}
-	text, err := json.Marshal(job)
-	return []string{self, "testbed-worker", string(text)}, err
-}
-
-// workerJob is a task. Each worker process does a part of it.
-type workerJob struct {
-	Agent                string // name or FILE.json
-	Sweep                testbed.Sweep
-	Steps, Batches, Side int
-	Taus                 []int
-}
-
-// testbedWorkerCommand returns the command of a process that tries an agent on problems for `hyper testbed`.
-func testbedWorkerCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:    "testbed-worker JOB SHARE",
-		Short:  "Try an agent on problems for a `hyper testbed` that started this process",
-		Hidden: true,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return errors.New("testbed-worker takes a job and a share of the cores")
-			}
-			var job workerJob
-			if err := json.Unmarshal([]byte(args[0]), &job); err != nil {
-				return err
-			}
-			f := testbedFlags{steps: job.Steps}
-			a, err := f.agent(job.Sweep, job.Agent)
-			if err != nil {
-				return err
-			}
-			o := testbed.Options{Backend: backend.XLACPU, Batches: job.Batches, Side: job.Side, Taus: job.Taus}
-			_ = testbed.Worker(c.Context(), os.Stdin, os.Stdout, a, job.Sweep, o, args[1]) // the parent prints the error
-			return nil
-		},
+	if err := s.CheckTaus(f.options.Taus); err != nil {
+		return fmt.Errorf("--%w", err)
 	}
+	if f.options.Backend == "" {
+		f.options.Backend = backend.Default()
+	}
+	if f.out == "" {
+		f.out = filepath.Join("hyper-out", "testbed", s.Name+".jsonl")
+	}
+	return nil
 }
 
 // chosen returns the agents of the flag.
@@ -267,104 +205,13 @@ func (f *testbedFlags) agent(s testbed.Sweep, name string) (testbed.Agent, error
 func ownName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") }
 
 // own returns the agent of a learner's file.
-func (f *testbedFlags) own(s testbed.Sweep, path string) (testbed.Agent, error) {
+func (f *testbedFlags) own(s testbed.Sweep, path string) (a testbed.Agent, err error) {
 	kind, settings, err := readLearner(path)
+	if err == nil {
+		a, err = testbed.FromCatalog(s, ownName(path), kind, settings, f.steps)
+	}
 	if err != nil {
-		return testbed.Agent{}, fmt.Errorf("%s: %w", path, err)
+		return a, fmt.Errorf("%s: %w", path, err)
 	}
-	if _, err := catalog.For(kind, bandit.Problem{Features: 2}, settings); err != nil {
-		return testbed.Agent{}, fmt.Errorf("%s: %w", path, err)
-	}
-	of := func(p bandit.Problem, _ int) learner.Learner {
-		l, _ := catalog.For(kind, p, settings) // the agent's Validate reports faults of a shape
-		return l
-	}
-	return testbed.Entered(s, ownName(path), of, f.steps), nil
-}
-
-// relate prints regrets, divergences, and their correlation.
-func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
-	h, rows, err := analysis.Read(paper.Known, f.regret...)
-	if err != nil {
-		return err
-	}
-	r, err := beyond.Relate(s, results, h, rows)
-	if err != nil {
-		return err
-	}
-	if f.json {
-		return printLines(r)
-	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "agent\tcomputation/period")
-	for _, tau := range r.Taus {
-		fmt.Fprintf(w, "\tKL, tau = %d", tau)
-	}
-	for _, period := range r.Periods {
-		fmt.Fprintf(w, "\tregret at %d", period)
-	}
-	fmt.Fprintln(w)
-	for _, a := range r.Agents {
-		fmt.Fprintf(w, "%s\t%.3g", a.Name, a.Computation)
-		for _, x := range slices.Concat(a.KL, a.Regret) {
-			fmt.Fprintf(w, "\t%v", x)
-		}
-		fmt.Fprintln(w)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	fmt.Printf("\nmeans over %d problems of %s, in nats, and over %d runs of %s, with 95%% intervals\n", r.Problems, s.Name,
-		r.Runs, h.Spec.Experiment)
-	for i, tau := range r.Taus {
-		fmt.Printf("correlation of log regret with log KL at tau = %d: %v over %d agents\n", tau, r.Correlations[i],
-			len(r.Agents))
-	}
-	return nil
-}
-
-// mark returns a number of a leaderboard as text, or a dash.
-func mark(x *stats.Float) string {
-	if x == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.4f", float64(*x))
-}
-
-// print prints the leaderboard, and draws it.
-func (f *testbedFlags) print(s testbed.Sweep, lines []testbed.Line) error {
-	if len(lines) == 0 {
-		return fmt.Errorf("there is no problem on which both the baseline %s and another agent were tried", f.baseline)
-	}
-	if f.draw != "" {
-		p, err := plot.Leaderboard("", f.baseline, lines)
-		if err != nil {
-			return err
-		}
-		if err := plot.Save(p, f.draw); err != nil {
-			return err
-		}
-	}
-	if f.json {
-		return printLines(lines...)
-	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "agent\ttau\tproblems\tmean KL, nats\tover %s, 95%%\taccuracy\tcalibration error\n", f.baseline)
-	for _, l := range lines {
-		se := &l.SE
-		if math.IsNaN(float64(l.SE)) { // NaN for a single seed
-			se = nil
-		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%v\t%s\t%s\n", l.Agent, l.Tau, l.Problems, plusMinus(&l.Mean, se, "%.4f"), l.Ratio,
-			mark(l.Accuracy), mark(l.ECE))
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	best := "Even the best possible agent scores above 0."
-	if s.Kind == testbed.Functions {
-		best = "The exact posterior scores 0."
-	}
-	fmt.Println("\n± is one standard error, from the means of seed classes.", best)
-	return nil
+	return a, nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 // tuningSeeds is the first seed of searches, far from the seeds of runs and checks.
@@ -106,7 +105,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	err = f.engine.work(f.out, func(o lab.Options) (err error) {
-		t, err = tune.Run(c.Context(), t, paper.Known, o)
+		t, err = tune.Run(c.Context(), t, known, o)
 		return err
 	})
 	if err != nil {

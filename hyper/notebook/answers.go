@@ -15,26 +15,34 @@ import (
 // without numbers it answers all sentences. The page results/README.md next to the notebook has the same answers from
 // the same results.
 func Answers(numbers ...int) string {
+	return listOf(answers(), numbers)
+}
+
+// listOf returns the text of [Answers] for some of all answers.
+func listOf(all []study.Answer, numbers []int) string {
 	var b strings.Builder
-	for _, s := range answered(numbers) {
-		b.WriteString(s.Line())
+	for _, s := range numbered(all, numbers) {
+		b.WriteString(s.ListItem())
 	}
 	return b.String() + "\n[All ten answers](results/README.md)\n"
 }
 
 // Evidence returns a Markdown table of the comparisons for a sentence of the paper, by its number in paper.Sentences.
-func Evidence(number int) string { return study.Parts(answered([]int{number})[0]) }
+func Evidence(number int) string { return numbered(answers(), []int{number})[0].ComparisonsTable() }
 
-// answered answers all sentences together, because the correction for multiple tests needs all of them, and returns
-// some of the answers.
-func answered(numbers []int) []study.Answered {
-	all := must.M1(study.Answer(study.NewArchive("results", paper.Known), paper.Sentences))
+// answers answers all sentences together, because the correction for multiple tests needs all of them.
+func answers() []study.Answer {
+	return must.M1(study.Answers(study.NewArchive("results", known), paper.Sentences))
+}
+
+// numbered returns the answers with the given numbers of sentences, or all without numbers.
+func numbered(all []study.Answer, numbers []int) []study.Answer {
 	if len(numbers) == 0 {
 		return all
 	}
-	var out []study.Answered
+	var out []study.Answer
 	for _, n := range numbers {
-		at := slices.IndexFunc(all, func(s study.Answered) bool { return s.Number == n })
+		at := slices.IndexFunc(all, func(s study.Answer) bool { return s.Number == n })
 		if at < 0 {
 			panic(fmt.Errorf("there is no sentence %d: the numbers are 1 to %d", n, len(all)))
 		}
@@ -46,7 +54,7 @@ func answered(numbers []int) []study.Answered {
 // LikeForLike returns Markdown tables of the study behind sentences 3 to 5, as far as it has been run: mean regrets,
 // and the searches for the settings.
 func LikeForLike() string {
-	a := study.NewArchive("results", paper.Known)
+	a := study.NewArchive("results", known)
 	return must.M1(a.Means("neural/like-for-like-1000", "neural/like-for-like-200")) + "\n" +
 		must.M1(a.Searches("tuning/like-for-like"))
 }

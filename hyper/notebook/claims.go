@@ -1,86 +1,103 @@
 package notebook
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-// Outcomes returns the lines about the claims of experiments in the table of results/README.md or
-// results/beyond/README.md, sorted by verdict. The verdicts are corrected for all claims of that table. Claims that
-// belong to the paper's ten sentences have no verdict of their own and are left out: see [Answers].
-func Outcomes(experiments ...lab.Experiment) *Table {
-	var claims []study.Claim
-	for _, x := range experiments {
-		claims = append(claims, paper.Claims[x.Name]...)
-	}
-	return outcomes(claims)
-}
-
-// outcomes is [Outcomes] for claims.
-func outcomes(claims []study.Claim) *Table {
-	p := readPage()
-	var lines [][]string // claim, statistic and what the claim says, estimate, size, verdict
-	for _, c := range claims {
-		if c.Sentence == 0 {
-			lines = append(lines, append([]string{"`" + c.Name + "`: " + c.Text}, p.line(c.Name)...))
+// ClaimsTable returns a table of the claims about experiments, sorted by verdict. It judges the claims by the results
+// in results/ or results/beyond/ next to the notebook, as `hyper check --all` and `hyper check beyond` do: with a
+// correction for all claims about the paper, or about later work. Claims that belong to the paper's ten sentences have
+// no verdict of their own and are left out: see [Answers].
+func ClaimsTable(experiments ...lab.Experiment) *Table {
+	var all, some []study.Judgement
+	for _, later := range []bool{false, true} {
+		if slices.ContainsFunc(experiments, func(x lab.Experiment) bool { return isLater(x) == later }) {
+			all = append(all, judged(later)...)
 		}
 	}
+	for _, x := range experiments {
+		for _, j := range all {
+			if j.Experiment.Name == x.Name {
+				some = append(some, j)
+			}
+		}
+	}
+	return tableOf(some)
+}
+
+// isLater reports whether an experiment is from later work.
+func isLater(x lab.Experiment) bool { return slices.Contains(beyond.Order, x.Name) }
+
+// judged returns the judgements of all claims about later work, or of all claims about the paper.
+func judged(later bool) []study.Judgement {
+	if later {
+		return must.M1(study.NewArchive(filepath.Join("results", "beyond"), known).JudgeClaims(beyond.Order, beyond.Claims))
+	}
+	return must.M1(study.NewArchive("results", known).JudgeClaims(paper.Order, paper.Claims))
+}
+
+// tableOf returns the table of [ClaimsTable].
+func tableOf(all []study.Judgement) *Table {
 	t := NewTable("claim", "statistic, and what the claim says of it", "estimate, 95% interval", "runs × periods", "verdict")
 	for _, v := range verdicts {
-		for _, cells := range lines {
-			if verdict, ok := strings.CutPrefix(cells[4], string(v)); ok {
-				t.Row(cells[0], cells[1], cells[2], cells[3], "**"+string(v)+"**"+verdict)
+		for _, j := range all {
+			if verdict, more := j.VerdictCell(); verdict == v {
+				cells := j.EvidenceCells()
+				t.Row(j.ClaimCell(), cells[0], cells[1], cells[2], "**"+string(verdict)+"**"+more)
 			}
 		}
 	}
 	return t
 }
 
-// verdicts lists all verdicts in the order of [Outcomes].
+// verdicts lists all verdicts in the order of [ClaimsTable].
 var verdicts = []study.Verdict{study.Reproduced, study.Refuted, study.Undecided, study.NotTested}
 
-// Words are a statement of a paper, with the claims that test it.
-type Words struct {
-	Text   string
-	Claims []string
-	ours   bool
+// Statement is a statement of a work that followed the paper, with the claims that test it.
+type Statement struct {
+	text   string
+	claims []string // names
 }
 
-// Says returns a quotation from a paper with the names of the claims that test it. Without names the quotation is not
+// Quote returns a quotation from a work with the names of the claims that test it. Without names the quotation is not
 // tested.
-func Says(text string, claims ...string) Words { return Words{text, claims, false} }
+func Quote(text string, claims ...string) Statement { return Statement{"“" + text + "”", claims} }
 
-// Shows is like Says for a statement in this project's words about a figure of a paper.
-func Shows(text string, claims ...string) Words { return Words{text, claims, true} }
+// Paraphrase is like [Quote], for a statement in this project's words, such as what a figure of a work shows.
+func Paraphrase(text string, claims ...string) Statement { return Statement{text, claims} }
 
-// InShort returns three lines: the statements that are reproduced, those that are refuted or undecided, and those that
-// are not tested, each with its claims. The verdicts come from the tables that [Outcomes] reads. A statement whose
-// claims have different verdicts is in several lines, each of which says that it is a part.
-func InShort(all ...Words) string {
-	p, of := readPage(), map[string]study.Verdict{}
-	for _, w := range all {
-		for _, name := range w.Claims {
-			verdict := p.line(name)[3]
-			at := slices.IndexFunc(verdicts, func(v study.Verdict) bool { return strings.HasPrefix(verdict, string(v)) })
-			if at < 0 {
-				panic(fmt.Errorf("the table of claims has no verdict for the claim %s: %q", name, verdict))
-			}
-			of[name] = verdicts[at]
-		}
+// VerdictsOnStatements returns three lines: the statements that are reproduced, those that are refuted or undecided, and
+// those that are not tested, each with its claims. It judges the claims, which must be about later work, as
+// [ClaimsTable] does. A statement whose claims have different verdicts is in several lines, each of which says that it
+// is a part.
+func VerdictsOnStatements(all ...Statement) string {
+	return verdictLines(all, verdictsOf(judged(true)))
+}
+
+// verdictsOf returns the verdicts on claims, by name.
+func verdictsOf(all []study.Judgement) map[string]study.Verdict {
+	verdict := map[string]study.Verdict{}
+	for _, j := range all {
+		verdict[j.Claim.Name] = j.Finding.Verdict
 	}
+	return verdict
+}
+
+// verdictLines returns the lines of [VerdictsOnStatements] for the verdicts on claims, by name.
+func verdictLines(all []Statement, verdict map[string]study.Verdict) string {
 	with := func(v study.Verdict) (out []string) {
-		for _, w := range all {
-			if text := w.with(v, of); text != "" {
+		for _, s := range all {
+			if text := s.with(v, verdict); text != "" {
 				out = append(out, text)
 			}
 		}
@@ -92,61 +109,37 @@ func InShort(all ...Words) string {
 			not = append(not, "*"+string(v)+"*: "+strings.Join(some, "; "))
 		}
 	}
+	line := func(title string, parts []string, between string) string {
+		if len(parts) == 0 {
+			parts = []string{"nothing"}
+		}
+		return fmt.Sprintf("* **%s**: %s.\n", title, strings.Join(parts, between))
+	}
 	return line("Reproduced", with(study.Reproduced), "; ") + line("Not reproduced", not, ". ") +
 		line("Not tested", with(study.NotTested), "; ")
 }
 
-// with returns the statement with the names of its claims that have a verdict, or "" if none has. A statement without
-// claims is not tested.
-func (w Words) with(v study.Verdict, of map[string]study.Verdict) string {
-	names := slices.DeleteFunc(slices.Clone(w.Claims), func(name string) bool { return of[name] != v })
-	text := w.Text
-	if !w.ours {
-		text = "“" + text + "”"
+// with returns the statement with the names of its claims that have the verdict v, or "" if none has. A statement
+// without claims is not tested.
+func (s Statement) with(v study.Verdict, verdict map[string]study.Verdict) string {
+	var names []string
+	for _, name := range s.claims {
+		if verdict[name] == "" {
+			panic(fmt.Errorf("there is no claim %s about later work", name))
+		}
+		if verdict[name] == v {
+			names = append(names, name)
+		}
 	}
 	switch {
-	case len(w.Claims) == 0 && v == study.NotTested:
-		return text
+	case len(s.claims) == 0 && v == study.NotTested:
+		return s.text
 	case len(names) == 0:
 		return ""
 	}
 	part := ""
-	if len(names) < len(w.Claims) {
+	if len(names) < len(s.claims) {
 		part = "in part: "
 	}
-	return text + " (" + part + "`" + strings.Join(names, "`, `") + "`)"
-}
-
-// line returns one of the three lines.
-func line(title string, parts []string, between string) string {
-	if len(parts) == 0 {
-		parts = []string{"nothing"}
-	}
-	return fmt.Sprintf("* **%s**: %s.\n", title, strings.Join(parts, between))
-}
-
-// page is the text of results/README.md next to the notebook, and of results/beyond/README.md if it exists.
-type page string
-
-func readPage() page {
-	text := must.M1(os.ReadFile(filepath.Join("results", "README.md")))
-	later, err := os.ReadFile(filepath.Join("results", "beyond", "README.md"))
-	if !errors.Is(err, os.ErrNotExist) {
-		must.M(err)
-	}
-	return page(append(text, later...))
-}
-
-// line returns the cells of a claim's line in the table of claims, without the text of the claim.
-func (p page) line(name string) []string {
-	_, line, ok := strings.Cut(string(p), "\n| `"+name+"`: ")
-	if !ok {
-		panic(fmt.Errorf("results/README.md and results/beyond/README.md have no line for the claim %s", name))
-	}
-	line, _, _ = strings.Cut(line, " |\n")
-	cells := strings.Split(line, "|")[1:]
-	for i := range cells {
-		cells[i] = strings.TrimSpace(cells[i])
-	}
-	return cells
+	return s.text + " (" + part + "`" + strings.Join(names, "`, `") + "`)"
 }

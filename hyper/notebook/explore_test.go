@@ -80,26 +80,26 @@ func TestExploreCompilesAhead(t *testing.T) {
 	e = exploring(t, []string{"linear"}, []string{"arms=3"}, "index-dim=1,2,3,10")
 	e.set = map[string]string{"index-dim": "2"}
 	must.M1(e.picture(t.Context(), e.set, panelsOf))
-	e.ahead(e.set)
+	e.compileAhead(e.set)
 	for { // until the compilation has begun or ended
-		if n := len(e.neighbours(e.set)); len(e.lookers.shapes()) == n+1 {
+		if n := len(e.neighbours(e.set)); len(e.programs.shapes()) == n+1 {
 			break
 		}
 		time.Sleep(time.Millisecond)
 	}
-	e.lookers.ahead.Lock() // The compilation has ended.
+	e.programs.ahead.Lock() // The compilation has ended.
 	before := lab.Compilations()
-	e.lookers.ahead.Unlock()
+	e.programs.ahead.Unlock()
 	for _, dim := range []string{"1", "2", "3"} {
 		must.M1(e.picture(t.Context(), map[string]string{"index-dim": dim}, panelsOf))
 	}
 	if n := lab.Compilations() - before; n != 0 {
 		t.Errorf("got %d compilations, want none", n)
 	}
-	for dim := range mostLookers {
-		e.lookers.of(must.M1(e.specWith(map[string]string{"index-dim": strconv.Itoa(20 + dim)})))
+	for dim := range mostPrograms {
+		e.programs.of(must.M1(e.specWith(map[string]string{"index-dim": strconv.Itoa(20 + dim)})))
 	}
-	if n := len(e.lookers.shapes()); n != mostLookers {
+	if n := len(e.programs.shapes()); n != mostPrograms {
 		t.Errorf("%d programs are kept, want the maximum", n)
 	}
 }
@@ -200,7 +200,7 @@ func TestExploreOnAPage(t *testing.T) {
 	}
 }
 
-func TestKnobs(t *testing.T) {
+func TestControls(t *testing.T) {
 	spec := must.M1(paper.Gaussian.Spec([]string{"linear"}, nil, lab.Size{Periods: 30, Runs: 2}, 7))
 	keys := []string{"index-dim", "step-size", "policy", "optimizer=sgd,adam", "period", "seed", "delay"}
 	e := must.M1(newExplorer(spec, keys))
@@ -208,18 +208,18 @@ func TestKnobs(t *testing.T) {
 		{"IntSlider", "3", "3"}, {"FloatLogSlider", "0.5", "0.5"}, {"Dropdown", "1", "ids"}, {"SelectionSlider", "1", "adam"},
 		{"IntSlider", "4", "4"}, {"IntSlider", "9", "9"}, {"IntSlider", "2", "2"},
 	} {
-		k := e.knobs[i]
+		k := e.controls[i]
 		if text := must.M1(k.read([]byte(want.raw))); k.name != want.name || text != want.text {
 			t.Errorf("control of %s: got %s; %s is read as %s", k.key, k.name, want.raw, text)
 		}
 	}
-	if _, err := e.knobs[2].read([]byte("100")); err == nil {
+	if _, err := e.controls[2].read([]byte("100")); err == nil {
 		t.Error("choice that does not exist: got no error")
 	}
 	prior := must.M1(paper.AdditivePrior.Spec([]string{"ensemble"}, []string{"particles=3", "additive-prior=yes"},
 		lab.Size{Periods: 3, Runs: 1}, 7))
 	ticked := must.M1(newExplorer(prior, []string{"additive-prior"}))
-	k := ticked.knobs[0]
+	k := ticked.controls[0]
 	off, on := must.M1(k.read([]byte("false"))), must.M1(k.read([]byte("true")))
 	if k.name != "Checkbox" || k.fields["value"] != true || off != "no" || on != "yes" || k.near("yes")[0] != "no" {
 		t.Errorf("check box: got %+v, states %s and %s", k, off, on)

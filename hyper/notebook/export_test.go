@@ -4,7 +4,7 @@ package notebook
 var WriteCode = writeCode
 
 // shapes returns the shapes whose programs are kept.
-func (l *lookers) shapes() []string {
+func (l *beliefPrograms) shapes() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.order

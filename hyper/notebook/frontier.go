@@ -15,10 +15,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Frontier draws figure 2 in two panels for each bar that has points. The first panel has the least computation of the
-// agents below the bar against the number of arms. The second has an ensemble's computation divided by the linear
-// hypermodel's, with the paper's 50 and 100. Vertical lines are 95% intervals, dashed if an interval is open on one
-// side.
+// Frontier draws figure 2 in two panels for each bound of regret that has points, see [paper.Bar]. The first panel has
+// the least computation of the agents below the bound, against the number of arms. The second has an ensemble's
+// computation divided by the linear hypermodel's, with the paper's 50 and 100. Vertical lines are 95% intervals, dashed
+// if an interval is open on one side.
 func Frontier(points []paper.FrontierPoint) (panels []*gonum.Plot) {
 	titles := map[paper.Bar]string{paper.PerformsWell: "regret below 0.01 √K",
 		paper.TwiceExact: "regret below twice that of exact TS"}

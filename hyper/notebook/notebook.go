@@ -20,14 +20,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/internal/lines"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 // Full reports whether notebooks should use their larger sizes, that is whether Jupyter was started with
 // HYPER_PROFILE=full.
 func Full() bool { return os.Getenv("HYPER_PROFILE") == "full" }
 
-// Choose returns full in the full profile, else quick.
+// Choose returns full if notebooks should use their larger sizes, see [Full], and otherwise quick.
 func Choose[T any](quick, full T) T {
 	if Full() {
 		return full
@@ -41,22 +40,24 @@ func Study(pattern string) (lab.Header, []lab.Row) {
 	if len(pieces) == 0 {
 		panic(fmt.Errorf("no study results/%s.jsonl.gz here; `hyper run` and `hyper export` make studies", pattern))
 	}
-	return must.M2(analysis.Read(paper.Known, pieces...))
+	return must.M2(analysis.Read(known, pieces...))
 }
 
-// Held is a study and the folder of its files.
-type Held struct {
+// FolderStudy is a study, with the folder of its files.
+type FolderStudy struct {
 	Folder string
 	Header lab.Header
 	Rows   []lab.Row
 }
 
 // String describes the study in one line.
-func (h Held) String() string { return fmt.Sprintf("%s: %v; %d rows", h.Folder, h.Header, len(h.Rows)) }
+func (h FolderStudy) String() string {
+	return fmt.Sprintf("%s: %v; %d rows", h.Folder, h.Header, len(h.Rows))
+}
 
 // Studies reads all studies of a folder, results/FOLDER next to the notebook. The files directly in the folder are one
 // study, and the files in each subfolder are another, because results of different code are not joined.
-func Studies(folder string) (all []Held) {
+func Studies(folder string) (all []FolderStudy) {
 	inner := must.M1(filepath.Glob(filepath.Join("results", folder, "*", "*.jsonl.gz")))
 	folders := []string{filepath.Join("results", folder)}
 	for _, piece := range inner {
@@ -68,7 +69,7 @@ func Studies(folder string) (all []Held) {
 		name := must.M1(filepath.Rel("results", dir))
 		if pieces := must.M1(filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))); len(pieces) > 0 {
 			h, rows := Study(filepath.Join(name, "*"))
-			all = append(all, Held{name, h, rows})
+			all = append(all, FolderStudy{name, h, rows})
 		}
 	}
 	if len(all) == 0 {

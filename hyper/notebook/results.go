@@ -9,7 +9,6 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/notebook/kept"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
 // Results reads the latest results of `%hyper run` under a name: the experiment's name, or the last element of --out.
@@ -40,7 +39,7 @@ func results(name string) (lab.Header, []lab.Row, error) {
 	if err := json.Unmarshal(text, &dir); err != nil {
 		return lab.Header{}, nil, fmt.Errorf("%s is damaged: %w", file, err)
 	}
-	h, rows, err := lab.ReadResults(dir, paper.Known)
+	h, rows, err := lab.ReadResults(dir, known)
 	if err != nil {
 		return h, nil, fmt.Errorf("the results under the name %q: %w", name, err)
 	}

@@ -19,13 +19,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
-// Run runs a Spec of one of the paper's experiments and returns its results. Meanwhile it shows the progress and the
-// regret so far. Results are stored in the temporary folder, which the kernel removes when it ends. Another call with
-// the same Spec reads them; after an interruption it continues the run.
+// Run runs a Spec of an experiment of the paper or of later work, and returns its results. Meanwhile it shows the
+// progress and the regret so far. Results are stored in the temporary folder, which the kernel removes when it ends.
+// Another call with the same Spec reads them; after an interruption it continues the run.
 func Run(spec lab.Spec) (lab.Header, []lab.Row) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -45,7 +44,7 @@ func run(ctx context.Context, spec lab.Spec) (lab.Header, []lab.Row, error) {
 		return lab.Header{}, nil, err
 	}
 	o := lab.Options{Dir: dir, Every: 5 * time.Second}
-	if h, rows, err := lab.ReadResults(dir, paper.Known); err == nil {
+	if h, rows, err := lab.ReadResults(dir, known); err == nil {
 		if complete(h, rows) {
 			return h, rows, nil
 		}
@@ -54,12 +53,12 @@ func run(ctx context.Context, spec lab.Spec) (lab.Header, []lab.Row, error) {
 	w := NewWatch(spec)
 	defer w.Close()
 	o.Progress, o.Rows = w.Progress, w.Rows
-	h, rows, err := lab.Simulate(ctx, spec, paper.Known, o)
+	h, rows, err := lab.Simulate(ctx, spec, known, o)
 	if errors.Is(err, lab.ErrMixed) { // left by a cell whose code has changed since: begin again
 		if err := os.RemoveAll(dir); err != nil {
 			return h, nil, err
 		}
-		return lab.Simulate(ctx, spec, paper.Known, o)
+		return lab.Simulate(ctx, spec, known, o)
 	}
 	return h, rows, err
 }

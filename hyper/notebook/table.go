@@ -9,7 +9,6 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
@@ -66,9 +65,9 @@ func ShowMarkdown(text string) { display(map[string]any{"text/markdown": text}) 
 
 // Standings returns a table of the results of each entry, as [analysis.Compare] computes them, with 95% intervals in
 // brackets. Names have the settings in which entries differ, the settings in keys, and the number of runs that
-// diverged. Results must be of the paper's experiments.
+// diverged. Results must be of experiments of the paper or of later work.
 func Standings(h lab.Header, rows []lab.Row, keys ...string) *Table {
-	all := must.M1(analysis.Compare(h, rows, must.M1(lab.Find(paper.Known, h.Spec.Experiment)).Failure))
+	all := must.M1(analysis.Compare(h, rows, must.M1(lab.Find(known, h.Spec.Experiment)).Failure))
 	names := plot.Labels(analysis.Curves(h, rows), keys...)
 	t := NewTable("agent", "periods", "runs", "mean regret", "median", "failed", "mean less that of "+names[0])
 	for i, s := range all {
@@ -84,7 +83,7 @@ func Standings(h lab.Header, rows []lab.Row, keys ...string) *Table {
 // Contents returns a table of the contents of results: runs and periods of each entry, and its settings that differ
 // from the defaults.
 func Contents(h lab.Header, rows []lab.Row) *Table {
-	x := must.M1(lab.Find(paper.Known, h.Spec.Experiment))
+	x := must.M1(lab.Find(known, h.Spec.Experiment))
 	t := NewTable("agent", "runs", "periods", "settings that are not the defaults")
 	for i, s := range must.M1(analysis.Compare(h, rows, x.Failure)) {
 		t.Row(s.Agent, s.Runs, s.Period, code(x.Unusual(h.Spec.Entries[i], h.Spec.Periods)))

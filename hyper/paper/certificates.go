@@ -26,30 +26,31 @@ type certificate struct {
 }
 
 // certified judges the sentence on section 6: for each of several measures, the network has an error of at most epsilon
-// with probability above 1 - delta. The p-value is the binomial test's of the worst certificate.
-func certified(a *study.Archive) ([]study.Part, error) {
+// with probability above 1 - delta. The p-value comes from a binomial test of the worst certificate.
+func certified(a *study.Archive) ([]study.Comparison, error) {
 	all, err := certificates(a.File("approx.jsonl"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	const wanted = 70
-	worst := study.Part{Text: fmt.Sprintf("probability of an error above epsilon, over delta: the worst of %d networks", wanted),
-		Claim: study.Below(1), For: 0, Against: 1}
+	worst := study.Comparison{Claimed: study.Below(1), Outside: 1,
+		Text: fmt.Sprintf("probability of an error above epsilon, over delta: the worst of %d networks", wanted)}
 	for _, c := range all {
 		outside := float64(c.Draws - c.Within)
 		p := distuv.Binomial{N: float64(c.Draws), P: c.Delta}.CDF(outside)
-		if share := stats.Float(outside / float64(c.Draws) / c.Delta); share > worst.Value {
-			worst.Value, worst.Pairs = share, c.Draws
+		if share := stats.Float(outside / float64(c.Draws) / c.Delta); share > worst.Estimate.Value {
 			tail := (1 - stats.Level) / 2 // Clopper and Pearson 1934
-			worst.Lower = stats.Float(distuv.Beta{Alpha: outside, Beta: float64(c.Within) + 1}.Quantile(tail) / c.Delta)
-			worst.Upper = stats.Float(distuv.Beta{Alpha: outside + 1, Beta: float64(c.Within)}.Quantile(1-tail) / c.Delta)
+			lower := distuv.Beta{Alpha: outside, Beta: float64(c.Within) + 1}.Quantile(tail)
+			upper := distuv.Beta{Alpha: outside + 1, Beta: float64(c.Within)}.Quantile(1 - tail)
+			worst.Runs, worst.Estimate = c.Draws, stats.Estimate{Value: share, Lower: stats.Float(lower / c.Delta),
+				Upper: stats.Float(upper / c.Delta)}
 		}
-		worst.For = math.Max(worst.For, p)
+		worst.Inside = math.Max(worst.Inside, p)
 	}
 	if len(all) < wanted {
-		worst.For, worst.Missing = 1, fmt.Sprintf("%d of %d certificates", len(all), wanted)
+		worst.Inside, worst.Missing = 1, fmt.Sprintf("%d of %d certificates", len(all), wanted)
 	}
-	return []study.Part{worst}, nil
+	return []study.Comparison{worst}, nil
 }
 
 func certificates(file string) (all []certificate, err error) {

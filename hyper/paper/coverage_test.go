@@ -277,7 +277,7 @@ func TestOtherClaimsCover(t *testing.T) {
 				for i := range sample {
 					sample[i] = c.seeds[random.IntN(len(c.seeds))]
 				}
-				if f := c.judge(t, sample); holds(stats.Estimate{Lower: f.Lower, Upper: f.Upper}, float64(c.whole.Estimate)) {
+				if f := c.judge(t, sample); holds(f.Estimate, float64(c.whole.Estimate.Value)) {
 					covered[c.whole.Kind] += 1. / samples
 				}
 			}

@@ -43,19 +43,20 @@ func performsWell(s *lab.Setting) float64 {
 	return 0.01 * math.Sqrt(float64(catalog.Values(s)["arms"].(int)))
 }
 
-// Bar names the bound of average regret for the frontier. A setting passes if its average regret is below the bound.
+// Bar names a bound of average regret for the frontier of figure 2. A setting of an agent passes if its average regret
+// is certainly below the bound.
 type Bar string
 
-// The bars.
+// The bounds.
 const (
-	// PerformsWell is the paper's bar.
+	// PerformsWell is the paper's bound.
 	PerformsWell Bar = "0.01 sqrt(K)"
 	// TwiceExact is twice the regret of exact Thompson sampling (not in the paper). Agents that approximate exact
 	// Thompson sampling can pass it with any number of arms.
 	TwiceExact Bar = "twice exact"
 )
 
-// Bars lists all bars.
+// Bars lists all bounds.
 var Bars = []Bar{PerformsWell, TwiceExact}
 
 // target returns a function that gives the bound of average regret for a setting with a number of arms.
@@ -64,5 +65,5 @@ func (b Bar) target(simulate study.Simulator, size lab.Size, arms int) (func(*la
 		return performsWell, nil
 	}
 	exact, err := exactAgainstTarget(simulate, size, arms)
-	return func(*lab.Setting) float64 { return 2 * float64(exact.Estimate) }, err
+	return func(*lab.Setting) float64 { return 2 * float64(exact.Estimate.Value) }, err
 }

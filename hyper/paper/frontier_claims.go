@@ -13,7 +13,6 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
@@ -68,8 +67,8 @@ func sizesOnAllData(arms int, of sizes) (out []frontierSetting) {
 // frontierArms lists the numbers of arms of figure 2.
 var frontierArms = []int{10, 30, 100, 300, 1000}
 
-// FrontierArms returns the numbers of arms for which an agent was searched with a training method.
-func FrontierArms(agent, integrate string) (arms []int) {
+// frontierSearched returns the numbers of arms for which an agent was searched with a training method.
+func frontierSearched(agent, integrate string) (arms []int) {
 	for _, s := range frontierTable {
 		if s.agent == agent && s.integrate == integrate && !slices.Contains(arms, s.arms) {
 			arms = append(arms, s.arms)
@@ -130,7 +129,7 @@ func frontierClaims() (out []study.Claim) {
 		100, "section 4.1, figure 2"), 1./50, PerformsWell, 100)
 	fiftieth.Full.Runs = 400
 	out = append(out, ofSentence(2, fiftieth))
-	for _, arms := range FrontierArms("ensemble", "sampled") {
+	for _, arms := range frontierSearched("ensemble", "sampled") {
 		out = append(out, leastComputation(fmt.Sprintf("twice-least-%d", arms), fmt.Sprintf(than,
 			"has at most twice the regret of exact Thompson sampling", "less computation than", arms, "ours"), 1, TwiceExact,
 			arms))
@@ -161,55 +160,53 @@ func leastComputation(name, text string, bound float64, bar Bar, arms int) study
 	return study.Claim{Name: name, Text: text, Quick: performQuick, Full: performFull,
 		Test: func(simulate study.Simulator, size lab.Size) (study.Finding, error) {
 			var found [2]analysis.Least
-			var none NonePasses
+			var none study.NonePassesError
 			for i, f := range []family{a, b} {
 				var err error
-				found[i], err = LeastOf(simulate, size, bar, f.agent, f.integrate, f.arms)
+				found[i], err = leastOf(simulate, size, bar, f)
 				if errors.Is(err, analysis.ErrNoneBelow) {
-					none.Agents, none.cause = append(none.Agents, f.agent), errors.Join(none.cause, err)
+					none.Agents, none.Cause = append(none.Agents, f.agent), errors.Join(none.Cause, err)
 				} else if err != nil {
 					return study.Finding{}, err
 				}
 			}
-			if none.cause != nil {
+			if none.Cause != nil {
 				return study.Finding{}, none
 			}
-			least, other := found[0], found[1]
-			ratio, p, err := least.Over(other, bound)
-			statistic := fmt.Sprintf("least computation of %v, %.3g, over that of %v, %.3g", a,
-				float64(least.Computation.Value), b, float64(other.Computation.Value))
-			f := study.JudgeBelow(statistic, ratio, bound, size.Periods, least.Runs)
-			f.Kind, f.Discrete, f.P = "ratio of computation", true, stats.Float(p)
+			c, err := computationRatio(found[0], found[1], study.Below(bound))
+			c.Kind, c.Periods = "ratio of computation", size.Periods
+			c.Text = fmt.Sprintf("least computation of %v, %.3g, over that of %v, %.3g", a,
+				float64(found[0].Computation.Value), b, float64(found[1].Computation.Value))
+			f := c.Judge()
+			f.Discrete = true
 			return f, err
 		}}
 }
 
-// NonePasses is the error of a claim that compares the least computation of two agents, if one or both have no setting
-// that certainly performs well. It wraps [analysis.ErrNoneBelow].
-type NonePasses struct {
-	Agents []string
-	cause  error
+// computationRatio compares two agents by the ratio of their least computations, which is claimed to be below a bound.
+// Both must be known.
+func computationRatio(least, other analysis.Least, claimed study.Range) (study.Comparison, error) {
+	ratio, p, err := least.Over(other, claimed.Below)
+	c := study.Comparison{Claimed: claimed, Estimate: ratio, Runs: least.Runs, Inside: 1, Outside: 1}
+	if float64(ratio.Value) < claimed.Below {
+		c.Inside = p / 2
+	} else {
+		c.Outside = p / 2
+	}
+	return c, err
 }
 
-func (n NonePasses) Error() string { return n.cause.Error() }
-
-// Unwrap returns the errors of LeastOf.
-func (n NonePasses) Unwrap() error { return n.cause }
-
-// ErrNotSearched is wrapped by errors about agents and numbers of arms without known settings near the frontier.
-var ErrNotSearched = errors.New("there are no searched settings near the frontier")
-
-// LeastOf simulates an agent's FrontierSettings, and returns the least computation among those below a bar. The error
-// wraps ErrNotSearched if there are no settings, and analysis.ErrNoneBelow if no setting is below the bar.
-func LeastOf(simulate study.Simulator, size lab.Size, bar Bar, agent, integrate string, arms int) (analysis.Least, error) {
+// leastOf simulates a family's settings, and returns the least computation among those below a bar. The error wraps
+// analysis.ErrNoneBelow if no setting is below the bar.
+func leastOf(simulate study.Simulator, size lab.Size, bar Bar, f family) (analysis.Least, error) {
 	var sides []study.Side
-	for _, sets := range FrontierSettings(agent, integrate, arms) {
-		sides = append(sides, study.NewSide(agent, sets...))
+	for _, sets := range FrontierSettings(f.agent, f.integrate, f.arms) {
+		sides = append(sides, study.NewSide(f.agent, sets...))
 	}
 	if sides == nil {
-		return analysis.Least{}, fmt.Errorf("%w: %s, %s, %d arms", ErrNotSearched, agent, integrate, arms)
+		return analysis.Least{}, fmt.Errorf("no search has found settings of %v with %d arms near the frontier", f, f.arms)
 	}
-	target, err := bar.target(simulate, size, arms)
+	target, err := bar.target(simulate, size, f.arms)
 	if err != nil {
 		return analysis.Least{}, err
 	}

@@ -29,7 +29,7 @@ type FrontierPoint struct {
 	Computation stats.Estimate `json:"computation"`    // of a period, by the paper's formula
 	Average     stats.Estimate `json:"average_regret"` // average regret per period
 	Runs        int            `json:"runs"`
-	// Ratio is an ensemble's computation divided by that of the linear hypermodel with the same training method.
+	// Ratio is an ensemble's computation divided by the linear hypermodel's, with the same training method.
 	Ratio stats.Estimate `json:"ratio"`
 }
 
@@ -47,7 +47,7 @@ type FrontierTime struct {
 
 // FrontierOf returns the points of figure 2 in a study, by bar, from fewer to more arms. A point needs all
 // FrontierSettings, and exact Thompson sampling for the bar that depends on it; other points are left out. Points are
-// judged as claims judge them, see LeastOf.
+// judged as claims judge them.
 func FrontierOf(h lab.Header, rows []lab.Row) (all []FrontierPoint, err error) {
 	for _, bar := range Bars {
 		points, err := frontierBelow(bar, analysis.Lookup(Frontier, h, rows))
@@ -65,7 +65,7 @@ func frontierBelow(bar Bar, simulate study.Simulator) (points []FrontierPoint, e
 	nothing := stats.Estimate{Value: nan, Lower: nan, Upper: nan}
 	found := map[family]analysis.Least{}
 	for _, f := range families() {
-		least, err := LeastOf(simulate, Frontier.Full, bar, f.agent, f.integrate, f.arms)
+		least, err := leastOf(simulate, Frontier.Full, bar, f)
 		if errors.Is(err, analysis.ErrMissing) {
 			continue
 		}
@@ -117,8 +117,7 @@ func FrontierLimits(h lab.Header, rows []lab.Row) ([]FrontierLimit, error) {
 		world := bandit.NewGaussian()
 		world.Arms = arms
 		least := world.LeastRegret(Frontier.Full.Periods) / float64(Frontier.Full.Periods)
-		out = append(out, FrontierLimit{arms, f.Bound, least,
-			stats.Estimate{Value: f.Estimate, Lower: f.Lower, Upper: f.Upper}, f.Runs})
+		out = append(out, FrontierLimit{arms, f.Claimed.Below, least, f.Estimate, f.Runs})
 	}
 	return out, nil
 }

@@ -57,11 +57,11 @@ func TestFrontierClaims(t *testing.T) {
 		if err != nil {
 			t.Fatalf("claim %s: got error %v, want none", c.Name, err)
 		}
-		if f.Estimate != f.Lower || f.Estimate != f.Upper || f.Runs != 20 {
+		if f.Estimate.Value != f.Estimate.Lower || f.Estimate.Value != f.Estimate.Upper || f.Runs != 20 {
 			t.Errorf("%s: %v, want a ratio without doubt: all resamples agree", c.Name, f)
 		}
 		dear, err := c.Test(performing(map[string]int{"linear": 1, "ensemble": 0}), c.Quick)
-		if err != nil || dear.Estimate <= f.Estimate {
+		if err != nil || dear.Estimate.Value <= f.Estimate.Value {
 			t.Errorf("%s: %v (error %v) without the cheapest linear setting, want more than %v",
 				c.Name, dear, err, f.Estimate)
 		}
@@ -69,7 +69,7 @@ func TestFrontierClaims(t *testing.T) {
 			analysis.ErrNoneBelow) {
 			t.Errorf("%s: error %v when no ensemble performs well, want ErrNoneBelow", c.Name, err)
 		}
-		var none paper.NonePasses
+		var none study.NonePassesError
 		if _, err := c.Test(performing(map[string]int{"linear": 99, "ensemble": 99}), c.Quick); !errors.As(err, &none) ||
 			!slices.Equal(none.Agents, []string{"linear", "ensemble"}) {
 			t.Errorf("%s: error %v when nothing performs well, want one of both agents", c.Name, err)
@@ -98,9 +98,9 @@ func TestFrontierSettings(t *testing.T) {
 			}
 		}
 	}
-	if _, err := paper.LeastOf(performing(nil), lab.Size{Periods: 10, Runs: 2}, paper.PerformsWell, "linear", "sampled",
-		7); !errors.Is(err, paper.ErrNotSearched) {
-		t.Errorf("of 7 arms: error %v, want ErrNotSearched", err)
+	if _, err := paper.LeastOf(performing(nil), paper.PerformsWell, "linear", 7); err == nil ||
+		!strings.Contains(err.Error(), "no search has found settings") {
+		t.Errorf("with 7 arms: error %v, want one that says that there is no search", err)
 	}
 }
 
@@ -167,12 +167,12 @@ func TestTwiceExact(t *testing.T) {
 			}
 			return h, rows, err
 		}
-		least, err := paper.LeastOf(simulate, paper.Frontier.Full, paper.TwiceExact, "linear", "sampled", 10)
+		least, err := paper.LeastOf(simulate, paper.TwiceExact, "linear", 10)
 		if !errors.Is(err, want) || err == nil && least.Entry != 0 {
 			t.Errorf("settings with %v times the regret of exact Thompson sampling: got %v, error %v",
 				factor, least, err)
 		}
-		if _, err := paper.LeastOf(simulate, paper.Frontier.Full, paper.PerformsWell, "linear", "sampled", 10); !errors.Is(err, analysis.ErrNoneBelow) {
+		if _, err := paper.LeastOf(simulate, paper.PerformsWell, "linear", 10); !errors.Is(err, analysis.ErrNoneBelow) {
 			t.Errorf("the paper's target: got error %v, want ErrNoneBelow", err)
 		}
 	}

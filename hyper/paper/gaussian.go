@@ -11,7 +11,7 @@ import (
 )
 
 // Gaussian is section 4.1: Thompson sampling with an ensemble and with a diagonal linear hypermodel on a Gaussian
-// bandit with independent arms. Exact Thompson sampling is the yardstick.
+// bandit with independent arms. Exact Thompson sampling shows the regret that the two approximate.
 var Gaussian = lab.Experiment{
 	Name:    "gaussian",
 	Title:   "Gaussian bandit with independent arms",

@@ -15,10 +15,8 @@ var linearNearExact = study.Claim{
 	Text: "a diagonal linear hypermodel with index dimension 10 explores nearly as well as exact Thompson " +
 		"sampling (ours)",
 	Quick: lab.Size{Periods: 2000, Runs: 30}, Full: lab.Size{Periods: 2000, Runs: 100},
-	Test: func(simulate study.Simulator, size lab.Size) (study.Finding, error) {
-		return compareRegret(simulate, size, 1.35,
-			study.NewSide("linear", "arms=20", "index-dim=10"), study.NewSide("exact", "arms=20"))
-	},
+	Test: study.RegretRatio{A: study.NewSide("linear", "arms=20", "index-dim=10"), B: study.NewSide("exact", "arms=20"),
+		Claimed: study.Below(1.35)}.Test,
 }
 
 // largerEnsembles claims that a small number of particles limits an ensemble (sections 1 and 4.1).
@@ -26,10 +24,8 @@ var largerEnsembles = study.Claim{
 	Name:  "larger-ensembles",
 	Text:  "an ensemble of 100 particles has less regret than one of 10 (sections 1 and 4.1)",
 	Quick: lab.Size{Periods: 2000, Runs: 60}, Full: lab.Size{Periods: 2000, Runs: 200},
-	Test: func(simulate study.Simulator, size lab.Size) (study.Finding, error) {
-		return compareRegret(simulate, size, 1,
-			study.NewSide("ensemble", "arms=20", "particles=100"), study.NewSide("ensemble", "arms=20", "particles=10"))
-	},
+	Test: study.RegretRatio{A: study.NewSide("ensemble", "arms=20", "particles=100"),
+		B: study.NewSide("ensemble", "arms=20", "particles=10"), Claimed: study.Below(1)}.Test,
 }
 
 // againstTarget judges whether a setting of an agent performs well.
@@ -43,13 +39,8 @@ func againstTarget(simulate study.Simulator, size lab.Size, agent string, sets .
 	if periods == 0 {
 		return study.Finding{}, fmt.Errorf("agent %s: %w", agent, analysis.ErrNoRows)
 	}
-	f := study.JudgeBelow("average regret per period", mean.Scaled(1/float64(periods)),
-		performsWell(h.Spec.Entries[0].Setting), periods, c.Runs)
-	f.Kind, f.Diverged = "regret a period", c.Diverged
+	f := study.Comparison{Text: "average regret per period", Kind: "regret a period",
+		Estimate: mean.Scaled(1 / float64(periods)), Claimed: study.Below(performsWell(h.Spec.Entries[0].Setting)),
+		Periods: periods, Runs: c.Runs, Diverged: [2]int{c.Diverged}}.Judge()
 	return f, study.EnoughRuns(size, f.Runs)
-}
-
-// compareRegret judges the mean cumulative regret of a divided by that of b, paired by seed.
-func compareRegret(simulate study.Simulator, size lab.Size, bound float64, a, b study.Side) (study.Finding, error) {
-	return study.Comparison{A: a, B: b, Below: bound}.Judge(simulate, size)
 }

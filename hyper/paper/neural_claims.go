@@ -20,15 +20,15 @@ var (
 
 // less returns the claim that the mean regret of a is below bound times the mean regret of b.
 func less(name, text string, bound float64, a, b study.Side) study.Claim {
-	return comparison{A: a, B: b, Below: bound}.claim(name, text, neuralFullTest)
+	return comparison{A: a, B: b, Claimed: study.Below(bound)}.claim(name, text, neuralFullTest)
 }
 
 // comparison is a comparison of two agents on the neural bandit.
-type comparison study.Comparison
+type comparison study.RegretRatio
 
 // claim returns the claim that the comparison holds, with a full size.
 func (c comparison) claim(name, text string, full lab.Size) study.Claim {
-	return study.Claim{Name: name, Text: text, Quick: neuralQuickTest, Full: full, Test: study.Comparison(c).Judge}
+	return study.Claim{Name: name, Text: text, Quick: neuralQuickTest, Full: full, Test: study.RegretRatio(c).Test}
 }
 
 // in returns an agent on the neural bandit with a number of actions.
@@ -53,7 +53,7 @@ func neuralClaims() []study.Claim {
 	const less0 = "with 1000 actions and without perturbations %s has less regret than with perturbations of scale 1 " +
 		"(section 4.2)"
 	late := func(name, text string, actions int, a, b study.Side) study.Claim {
-		return comparison{A: a, B: b, Below: 1, Late: true}.claim("long-run-"+name, fmt.Sprintf(
+		return comparison{A: a, B: b, Claimed: study.Below(1), Late: true}.claim("long-run-"+name, fmt.Sprintf(
 			"with %d actions %s in the long run (ours: late regret)", actions, text), longTest)
 	}
 	return []study.Claim{
@@ -86,7 +86,7 @@ func additivePriorClaims() []study.Claim {
 				name = fmt.Sprintf("%s-%d", name, actions)
 			}
 			c := comparison{A: in(actions, "ensemble", particles(n), "additive-prior=yes"),
-				B: in(actions, "ensemble", particles(n), "additive-prior=no"), Below: 1}
+				B: in(actions, "ensemble", particles(n), "additive-prior=no"), Claimed: study.Below(1)}
 			out = append(out, ofSentence(8, c.claim(name, fmt.Sprintf("with %d actions an additive prior lowers the regret "+
 				"of an ensemble of %d (appendix B)", actions, n), priorTest)))
 		}
@@ -116,21 +116,21 @@ func noiseClaims() []study.Claim {
 			if scale == 2 {
 				name += "-2"
 			}
-			c := comparison{A: at(noise, 0), B: at(noise, scale), Below: 1}
+			c := comparison{A: at(noise, 0), B: at(noise, scale), Claimed: study.Below(1)}
 			out = append(out, c.claim(name, fmt.Sprintf("200 actions, noise %d: without perturbations regret is lower than "+
 				"with scale %d (appendix C)", noise, scale), neuralFullTest))
 		}
 	}
 	const helps = "200 actions, noise 2: perturbations of scale 1 give less regret than none%s (appendix C)"
 	out = append(out,
-		comparison{A: at(2, 1), B: at(2, 0), Below: 1}.claim("perturbation-2", fmt.Sprintf(helps, byAdam), longTest),
-		ofSentence(9, comparison{A: at(2, 1, paperSGD...), B: at(2, 0, paperSGD...), Below: 1}.claim("perturbation-2-sgd",
+		comparison{A: at(2, 1), B: at(2, 0), Claimed: study.Below(1)}.claim("perturbation-2", fmt.Sprintf(helps, byAdam), longTest),
+		ofSentence(9, comparison{A: at(2, 1, paperSGD...), B: at(2, 0, paperSGD...), Claimed: study.Below(1)}.claim("perturbation-2-sgd",
 			fmt.Sprintf(helps, bySGD), longTest)), moreNoiseClaim(at(2, 1), at(2, 0), at(1, 1), at(1, 0)))
 	for _, of := range []struct {
 		name         string
 		noise, other int
 	}{{"robust-0", 0, 0}, {"robust-1", 1, 0}, {"robust-2", 2, 0}, {"robust-2-1", 2, 1}} {
-		c := comparison{A: at(of.noise, 2), B: at(of.noise, of.other), Above: 1 / 1.5, Below: 1.5}
+		c := comparison{A: at(of.noise, 2), B: at(of.noise, of.other), Claimed: study.Within(1.5)}
 		out = append(out, c.claim(of.name, fmt.Sprintf("200 actions, noise %d: regret with perturbations of scale 2 is like "+
 			"that with scale %d (appendix C: robust; within a half, ours)", of.noise, of.other), neuralFullTest))
 	}
@@ -159,7 +159,7 @@ func priorClaims() (out []study.Claim) {
 	}{{"", byAdam, nil, 0}, {"-sgd", bySGD, paperSGD, 9}} {
 		of := func(name, text string, a, b string) {
 			at := func(m string) study.Side { return study.NewSide("linear", append(by.sets, "prior-multiplier="+m)...) }
-			out = append(out, ofSentence(by.sentence, comparison{A: at(a), B: at(b), Below: 1}.claim(name+by.name,
+			out = append(out, ofSentence(by.sentence, comparison{A: at(a), B: at(b), Claimed: study.Below(1)}.claim(name+by.name,
 				fmt.Sprintf("200 actions%s: %s", by.text, text), longTest)))
 		}
 		of("small-prior-costs", "the right prior has less regret than one of a hundredth of the variance (appendix C)", "1",
@@ -176,9 +176,9 @@ func priorClaims() (out []study.Claim) {
 func dimensionClaims() []study.Claim {
 	at := func(m int) study.Side { return study.NewSide("linear", fmt.Sprintf("index-dim=%d", m)) }
 	return []study.Claim{
-		ofSentence(9, comparison{A: at(10), B: at(1), Below: 1}.claim("dimension-helps",
+		ofSentence(9, comparison{A: at(10), B: at(1), Claimed: study.Below(1)}.claim("dimension-helps",
 			"200 actions: index dimension 10 for each layer gives less regret than 1 (appendix C)", dimensionTest)),
-		ofSentence(9, comparison{A: at(5), B: at(10), Above: 1 / 1.25, Below: 1.25}.claim("dimension-flat",
+		ofSentence(9, comparison{A: at(5), B: at(10), Claimed: study.Within(1.25)}.claim("dimension-flat",
 			"200 actions: regret with 5 and with 10 is alike (appendix C: marginal; within a quarter, ours)", dimensionTest)),
 	}
 }
@@ -188,10 +188,10 @@ func approximationClaims() []study.Claim {
 	const fourIndices = "200 actions, 4 indices a step (ours): "
 	of := func(agent string, sets ...string) study.Side { return study.NewSide(agent, sets...) }
 	claim := func(name, text string, bound float64, a, b study.Side) study.Claim {
-		return comparison{A: a, B: b, Below: bound}.claim(name, fourIndices+text, neuralFullTest)
+		return comparison{A: a, B: b, Claimed: study.Below(bound)}.claim(name, fourIndices+text, neuralFullTest)
 	}
-	alike := comparison{A: of("diagonal", "perturbation=1"), B: of("diagonal", "perturbation=0"), Above: 1 / 1.25,
-		Below: 1.25}
+	alike := comparison{A: of("diagonal", "perturbation=1"), B: of("diagonal", "perturbation=0"),
+		Claimed: study.Within(1.25)}
 	const keeps = "dropout that keeps half of the units has at most 1.25 times the regret of one that keeps %s " +
 		"(appendix E: a half works well; the bound is ours)"
 	return []study.Claim{
@@ -234,7 +234,8 @@ func contrast(simulate study.Simulator, size lab.Size, a, b, c, d study.Side) (s
 	}
 	statistic := fmt.Sprintf("(%s less %s) %v less the same %v, at period %d", a.Agent, b.Agent, a.Sets, c.Sets,
 		gap.Period)
-	f := study.JudgeBelow(statistic, gap.Mean, 0, gap.Period, gap.Pairs)
-	f.Kind, f.Diverged, f.Share = "difference of gaps", gap.Diverged, &gap.Share
+	f := study.Comparison{Text: statistic, Kind: "difference of gaps", Estimate: gap.Mean, Claimed: study.Below(0),
+		Periods: gap.Period, Runs: gap.Pairs, Diverged: gap.Diverged}.Judge()
+	f.Share = &gap.Share
 	return f, study.EnoughRuns(size, f.Runs)
 }

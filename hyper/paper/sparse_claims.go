@@ -10,7 +10,7 @@ func sparseClaims() []study.Claim {
 	quick, full := lab.Size{Periods: 200, Runs: 40, Sets: quickIDS}, lab.Size{Periods: 400, Runs: 500, Sets: fullIDS}
 	compare := func(name, text string, bound float64, a, b study.Side) study.Claim {
 		return study.Claim{Name: name, Text: text, Quick: quick, Full: full,
-			Test: study.Comparison{A: a, B: b, Below: bound}.Judge}
+			Test: study.RegretRatio{A: a, B: b, Claimed: study.Below(bound)}.Test}
 	}
 	printed := []string{"noise-factor=100"}
 	return []study.Claim{

@@ -13,25 +13,25 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/hypermodels/hypermodels/hyper/study"
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 )
 
 // places has the colours of offers.
 var places = []struct {
-	study.Place
+	analysis.Place
 	color.NRGBA
-}{{study.OnFrontier, Palette[0]}, {study.Unplaced, Gray}, {study.OffFrontier, Palette[1]}}
+}{{analysis.OnFrontier, Palette[0]}, {analysis.Unplaced, Gray}, {analysis.OffFrontier, Palette[1]}}
 
 // Offers draws the costs of agents, one of their two costs, against their regrets on logarithmic axes, each with its
 // name and the 95% interval of its mean regret. The colour shows the offer's position relative to the frontier. An
 // offer without cost, or without an interval of its regret, cannot be drawn on these axes and is left out. Offers
 // returns an error if the numbers of names and offers differ, and the errors of Lines.
-func Offers(axes Axes, offers []study.Tradeoff, cost func(study.Tradeoff) (float64, study.Place), names []string) (*gonum.Plot,
+func Offers(axes Axes, offers []analysis.Tradeoff, cost func(analysis.Tradeoff) (float64, analysis.Place), names []string) (*gonum.Plot,
 	error) {
 	if len(names) != len(offers) {
 		return nil, fmt.Errorf("%d names for %d offers: give one for each", len(names), len(offers))
 	}
-	costs, stands := make([]float64, len(offers)), make([]study.Place, len(offers))
+	costs, stands := make([]float64, len(offers)), make([]analysis.Place, len(offers))
 	for i, o := range offers {
 		costs[i], stands[i] = cost(o)
 	}

@@ -5,19 +5,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/stats"
-	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 // Offers that cannot be shown on logarithmic axes are left out. Each offer needs a name, and one offer must remain.
 func TestOffers(t *testing.T) {
-	at := func(regret, cost float64, place study.Place) study.Tradeoff {
+	at := func(regret, cost float64, place analysis.Place) analysis.Tradeoff {
 		x := stats.Float(regret)
-		return study.Tradeoff{Regret: stats.Estimate{Value: x, Lower: x / 2, Upper: 2 * x}, Operations: cost, ByOperations: place}
+		return analysis.Tradeoff{Regret: stats.Estimate{Value: x, Lower: x / 2, Upper: 2 * x}, Operations: cost, ByOperations: place}
 	}
-	offers := []study.Tradeoff{at(100, 10, study.OnFrontier), at(50, 1000, study.Unplaced), at(80, 0, study.OffFrontier),
-		at(math.NaN(), 100, study.OffFrontier)}
-	operations := func(o study.Tradeoff) (float64, study.Place) { return o.Operations, o.ByOperations }
+	offers := []analysis.Tradeoff{at(100, 10, analysis.OnFrontier), at(50, 1000, analysis.Unplaced), at(80, 0, analysis.OffFrontier),
+		at(math.NaN(), 100, analysis.OffFrontier)}
+	operations := func(o analysis.Tradeoff) (float64, analysis.Place) { return o.Operations, o.ByOperations }
 	names := []string{"a", "b", "c", "d"}
 	p, err := Offers(Axes{}, offers, operations, names)
 	if err != nil {

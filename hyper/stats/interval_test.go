@@ -38,6 +38,9 @@ func TestMeanRegret(t *testing.T) {
 // as much with intervals of a useful length. (The bootstrap of the t statistic covers 0.85 to 0.95 of the worst cases
 // here, with intervals of 2 to 50 times the mean.)
 func TestCoverageOfMeanRegret(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
 	random := rand.New(rand.NewPCG(3, 4))
 	lognormal := func(deviation float64) func() float64 {
 		return func() float64 { return math.Exp(deviation * random.NormFloat64()) }

@@ -102,7 +102,7 @@ func ExampleMean() {
 
 func ExampleHolm() {
 	fmt.Println(stats.Holm([]float64{0.01, 0.04, 0.03}))
-	// Output: [0.03 0.06 0.06]
+	// Output: [0.03 0.06 0.06] [3 1 2]
 }
 
 // Equal numbers share the mean of their ranks.

@@ -2,94 +2,110 @@ package study
 
 import (
 	"fmt"
-	"slices"
-	"strings"
+	"math"
 
-	"github.com/hypermodels/hypermodels/hyper/analysis"
-	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/internal/markdown"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-// Side is one side of a comparison: an agent with settings, which are "key=value" texts.
-type Side struct {
-	Agent string
-	Sets  []string
-}
-
-// NewSide returns an agent with settings, which are "key=value" texts, as one side of a comparison.
-func NewSide(agent string, sets ...string) Side { return Side{agent, sets} }
-
-func (s Side) String() string {
-	if len(s.Sets) == 0 {
-		return s.Agent
-	}
-	return fmt.Sprintf("%s %v", s.Agent, s.Sets)
-}
-
-// SimulateSides simulates sides one after the other, and joins them as the entries of one result, in the order of the
-// sides.
-func SimulateSides(simulate Simulator, size lab.Size, sides ...Side) (h lab.Header, rows []lab.Row, err error) {
-	var entries []lab.Entry
-	for _, side := range sides {
-		one, r, err := simulate([]string{side.Agent}, side.Sets, size)
-		if err != nil {
-			return h, nil, err
-		}
-		for _, row := range r {
-			row.Entry += len(entries)
-			rows = append(rows, row)
-		}
-		h, entries = one, slices.Concat(entries, one.Spec.Entries)
-	}
-	h.Spec.Entries = entries
-	return h, rows, nil
-}
-
-// Comparison compares two agents by the ratio of their mean regrets over the same seeds. Judge is the test of a claim.
+// Comparison is a number that compares agents, such as the ratio of their mean regrets, with its interval, and the
+// range in which the number is claimed to lie. A [Claim] makes one comparison, and a [Sentence] several.
 type Comparison struct {
-	A, B         Side
-	Above, Below float64 // the claimed range of the ratio; Above 0 means that there is only the bound Below
-	Late         bool    // compare the regret in the second half of the periods
+	Text     string         // what is compared, in words
+	Kind     string         // the kind of number, in a word or two
+	Claimed  Range          // the claimed range of the number
+	Estimate stats.Estimate // the number, with its interval at [stats.Level]; NaN if there is no number
+	// Inside and Outside are one-sided p-values. Inside is small if the number lies in the claimed range, and Outside
+	// is small if the number lies outside it. If both are 0, [Comparison.Judge] computes them from the estimate.
+	Inside, Outside float64
+	Runs            int // number of runs or of pairs of runs, including diverged ones
+	Periods         int
+	Diverged        [2]int  // number of diverged runs of the first agent, and of the second
+	Scale           float64 // for a difference, the mean regret of the first agent; 0 for a ratio
+	Missing         string  // in words, the runs that are missing; "" if there are enough
+	Decide          string  // in words, what would decide the comparison, if not a number of runs alone; or ""
 }
 
-// Judge simulates both sides at a size, and judges the comparison.
-func (c Comparison) Judge(simulate Simulator, size lab.Size) (Finding, error) {
-	_, rows, err := SimulateSides(simulate, size, c.A, c.B)
-	if err != nil {
-		return Finding{}, err
+// Judge judges the comparison by its estimate. The verdict is Reproduced if the whole interval lies in the claimed
+// range, Refuted if the whole interval lies outside, and otherwise Undecided.
+func (c Comparison) Judge() Finding {
+	if c.Inside == 0 && c.Outside == 0 {
+		c.Inside, c.Outside = c.Claimed.pValues(c.pBelow, c.pAbove)
 	}
-	d, what, kind, err := c.difference(rows)
-	if err != nil {
-		return Finding{}, err
+	f := Finding{Comparison: c, Verdict: Undecided, P: stats.Float(min(1, 2*min(c.Inside, c.Outside)))}
+	lower, upper := float64(c.Estimate.Lower), float64(c.Estimate.Upper)
+	switch {
+	case upper < c.Claimed.Above || lower > c.Claimed.Below:
+		f.Verdict = Refuted
+	case upper < c.Claimed.Below && lower > c.Claimed.Above:
+		f.Verdict = Reproduced
 	}
-	if len(size.Sets) > 0 {
-		what += " with " + strings.Join(size.Sets, " ")
-	}
-	f := JudgeBelow(what, d.Ratio, c.Below, d.Period, d.Pairs)
-	if c.Above > 0 {
-		f = JudgeWithin(what, d.Ratio, c.Above, c.Below, d.Period, d.Pairs)
-	}
-	f.Kind, f.Diverged, f.Share = kind, d.Diverged, &d.Share
-	return f, EnoughRuns(size, f.Runs)
+	return f
 }
 
-// difference returns the difference between the two sides, and describes its statistic in words.
-func (c Comparison) difference(rows []lab.Row) (d analysis.Difference, what, kind string, err error) {
-	if c.Late {
-		d, from, err := analysis.LateDifference(rows, 0, 1)
-		what = fmt.Sprintf("regret of %v divided by regret of %v from period %d to %d", c.A, c.B, from, d.Period)
-		return d, what, "ratio of late regret", err
+// pBelow and pAbove return the one-sided p-values that are small if the number is below, or above, x. They come from
+// the estimate's own interval.
+func (c Comparison) pBelow(x float64) float64 { return c.oneSided(x, float64(c.Estimate.Value) > x) }
+func (c Comparison) pAbove(x float64) float64 { return c.oneSided(x, float64(c.Estimate.Value) < x) }
+
+// oneSided returns the one-sided p-value of the hypothesis that the true number is x. wrong reports whether the
+// estimate is on the other side of x than the test asks.
+func (c Comparison) oneSided(x float64, wrong bool) float64 {
+	p := c.Estimate.PValue(x) / 2
+	if wrong {
+		return 1 - p
 	}
-	d, err = analysis.PairedDifference(rows, 0, 1)
-	what = fmt.Sprintf("cumulative regret of %v divided by cumulative regret of %v at period %d", c.A, c.B, d.Period)
-	return d, what, "ratio of regret", err
+	return p
 }
 
-// EnoughRuns returns nil if a finding has at least as many runs, or pairs of runs, as the size requests, and otherwise
-// [analysis.ErrMissing]. A study may have enough runs for each side of a comparison, but too few with the same seeds.
-func EnoughRuns(size lab.Size, runs int) error {
-	if runs >= size.Runs {
-		return nil
+// test sets the estimate, and the p-values of tests of paired numbers.
+func (c *Comparison) test(paired stats.Paired, e stats.Estimate) {
+	c.Estimate, c.Runs = e, paired.Pairs
+	c.Inside, c.Outside = c.Claimed.pValues(paired.PBelow, paired.PAbove)
+}
+
+// Relative returns the number, and the ends of its interval, relative to the claimed bound. A number for which the
+// claim is true is below 1. A number between two bounds is compared with the nearer one. A difference becomes
+// exp(-(difference - bound) / Scale).
+func (c Comparison) Relative() (value, lower, upper float64) {
+	value, lower, upper = float64(c.Estimate.Value), float64(c.Estimate.Lower), float64(c.Estimate.Upper)
+	switch {
+	case c.Scale > 0:
+		of := func(x float64) float64 { return math.Exp(-(x - c.Claimed.Above) / c.Scale) }
+		return of(value), of(upper), of(lower)
+	case !c.Claimed.hasFloor():
+		return value / c.Claimed.Below, lower / c.Claimed.Below, upper / c.Claimed.Below
 	}
-	return fmt.Errorf("%w: the comparison needs %d runs with the same seeds on all sides; the study has %d",
-		analysis.ErrMissing, size.Runs, runs)
+	of := func(x float64) float64 { return max(x/c.Claimed.Below, c.Claimed.Above/x) }
+	first, second := of(lower), of(upper)
+	nearest := min(first, second)
+	if middle := math.Sqrt(c.Claimed.Above * c.Claimed.Below); lower < middle && middle < upper {
+		nearest = of(middle)
+	}
+	return of(value), nearest, max(first, second)
+}
+
+// Interval returns the number with its interval, as text with three digits.
+func (c Comparison) Interval() string {
+	interval := fmt.Sprintf("[%s, %s]", digits(c.Estimate.Lower), digits(c.Estimate.Upper))
+	if math.IsNaN(float64(c.Estimate.Value)) {
+		return interval
+	}
+	return digits(c.Estimate.Value) + " " + interval
+}
+
+// size returns the number of runs and of periods, as text.
+func (c Comparison) size() string {
+	if c.Periods == 0 {
+		return fmt.Sprintf("%d draws", c.Runs)
+	}
+	return fmt.Sprintf("%d x %s", c.Runs, markdown.Thousands(c.Periods))
+}
+
+// divergedText returns the numbers of diverged runs as text, or "" if no run diverged.
+func (c Comparison) divergedText() string {
+	if c.Diverged == [2]int{} {
+		return ""
+	}
+	return fmt.Sprintf("%d and %d", c.Diverged[0], c.Diverged[1])
 }

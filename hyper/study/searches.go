@@ -69,8 +69,8 @@ func (a *Archive) Means(folders ...string) (string, error) {
 			return "", err
 		}
 		for _, s := range all {
-			p := Part{Pairs: s.Runs, Periods: s.Period, Value: s.Mean.Value, Lower: s.Mean.Lower, Upper: s.Mean.Upper}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d |\n", folder, nameOf(s), p.size(), p.Estimate(),
+			c := Comparison{Runs: s.Runs, Periods: s.Period, Estimate: s.Mean}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d |\n", folder, nameOf(s), c.size(), c.Interval(),
 				digits(s.Median.Value), s.Diverged)
 		}
 	}

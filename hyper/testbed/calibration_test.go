@@ -24,7 +24,7 @@ func TestCalibration(t *testing.T) {
 		}
 		ll = append(ll, append([]float32{float32(math.NaN())}, ll[0][1:]...))
 		out := eval(t, name, func(in []*Node) []*Node {
-			accuracy, ece := Calibration(in[0])
+			accuracy, ece := calibration(in[0])
 			return []*Node{accuracy, ece}
 		}, ll)
 		near(t, "accuracy", out[0][:2], []float64{4. / 7, 1}, 1e-6)

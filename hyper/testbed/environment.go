@@ -13,43 +13,43 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Environment draws the truth of classification problems. The two logits of an input x are g(x)/rho, where g is a
+// networkTruth draws the truth of classification problems. The two logits of an input x are g(x)/rho, where g is a
 // random ReLU network with two hidden layers of 50 units. Weights are drawn as in [hyper.InitTruncatedLayers], the
 // biases of the first layer from N(0, 1/D); all other biases are zero.
 //
 // A truth is the vector of parameters theta of each run, [runs, parameters]; rho is [runs].
-type Environment struct {
+type networkTruth struct {
 	Inputs int // D: the length of an input
 }
 
 // Validate returns an error if the number of inputs is not possible.
-func (e Environment) Validate() error {
+func (e networkTruth) Validate() error {
 	err := faults.AtLeast("Inputs", e.Inputs, 1)
 	if err == nil {
 		err = e.Network().Validate()
 	}
-	return faults.Prefix("testbed.Environment: ", err)
+	return faults.Prefix("testbed: ", err)
 }
 
 // Network returns the network g.
-func (e Environment) Network() base.MLP { return base.MLP{Layers: []int{e.Inputs, 50, 50, 2}} }
+func (e networkTruth) Network() base.MLP { return base.MLP{Layers: []int{e.Inputs, 50, 50, 2}} }
 
 // Init draws the truth of each run, [runs, parameters]. Parameters are in the order of [base.MLP].
-func (e Environment) Init(s rng.Stream) *Node {
+func (e networkTruth) Init(s rng.Stream) *Node {
 	net := e.Network()
 	return hyper.InitTruncatedLayers(net, 1/math.Sqrt(float64(e.Inputs)))(s.Named("weights"), 0, 0, hyper.NumTheta(net))
 }
 
 // Logit returns the log odds of class 1 at inputs x [runs, inputs, D]: the difference of the two logits, [runs,
 // inputs].
-func (e Environment) Logit(theta, x, rho *Node) *Node {
+func (e networkTruth) Logit(theta, x, rho *Node) *Node {
 	odds := base.LogOdds{MLP: e.Network()}.Apply(InsertAxes(theta, 1), x) // [runs, 1, inputs]
 	return Div(Squeeze(odds, 1), InsertAxes(rho, -1))
 }
 
 // Data draws n pairs to learn from: inputs x [runs, n, D] from N(0, I), and their classes y [runs, n], which are 0 or 1
 // in float32.
-func (e Environment) Data(s rng.Stream, theta, rho *Node, n int) (x, y *Node) {
+func (e networkTruth) Data(s rng.Stream, theta, rho *Node, n int) (x, y *Node) {
 	x = s.Named("x").Normal(n, e.Inputs)
 	one := LessThan(s.Named("y").Uniform(n), Sigmoid(e.Logit(theta, x, rho)))
 	return x, ConvertDType(one, dtypes.Float32)

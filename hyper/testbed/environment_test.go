@@ -29,7 +29,7 @@ func TestEnvironmentMoments(t *testing.T) {
 	const variance = 0.87962566 * 0.87962566
 	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, inputs := range []int{1, 7} {
-			e := Environment{Inputs: inputs}
+			e := networkTruth{Inputs: inputs}
 			const runs = 100
 			theta := eval(t, name, func(in []*Node) []*Node { return []*Node{e.Init(rng.New(in[0]))} }, seeds(runs))[0]
 			part := map[string][]float64{}
@@ -76,7 +76,7 @@ func squares(x []float64) []float64 {
 // probabilities of the log odds: on average, and where the odds are high or low.
 func TestEnvironmentData(t *testing.T) {
 	const runs, n, inputs = 4, 2000, 3
-	e, rho := Environment{Inputs: inputs}, []float32{0.01, 0.1, 0.5, 3}
+	e, rho := networkTruth{Inputs: inputs}, []float32{0.01, 0.1, 0.5, 3}
 	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			s := rng.New(in[0])
@@ -107,7 +107,7 @@ func TestEnvironmentData(t *testing.T) {
 
 // A problem in a batch is equal to the problem alone, and its data do not depend on the tests.
 func TestProblemsAreIndependentOfTheBatch(t *testing.T) {
-	e, tests := Environment{Inputs: 2}, Tests{Batches: 5, Tau: 10, Anchors: 2}
+	e, tests := networkTruth{Inputs: 2}, testInputs{Batches: 5, Tau: 10, Anchors: 2}
 	draw := func(in []*Node) []*Node {
 		s := rng.New(in[0])
 		theta := e.Init(s.Named("truth"))
@@ -127,9 +127,9 @@ func TestProblemsAreIndependentOfTheBatch(t *testing.T) {
 }
 
 // The truth of classification_2d/75: its log odds at two inputs, and the classes of the data.
-func ExampleEnvironment() {
+func Example_networkTruth() {
 	p := Classification2D().Problems[75]
-	e := p.Environment()
+	e := p.networkTruth()
 	b, err := backend.Open(backend.Go)
 	if err != nil {
 		fmt.Println(err)

@@ -11,7 +11,7 @@ import (
 
 // LogLikelihood returns the log-likelihood of the classes of each batch for each function, [runs, indices, batches].
 // Its input f [runs, indices, batches * distinct] has the log odds of the functions.
-func (d Drawn) LogLikelihood(f *Node) *Node {
+func (d drawnTests) LogLikelihood(f *Node) *Node {
 	ones, zeros := InsertAxes(d.Ones, 1), InsertAxes(d.Zeros, 1)
 	of := ones.Shape().Dimensions // [runs, 1, batches, distinct]
 	f = Reshape(f, of[0], f.Shape().Dim(1), of[2], of[3])
@@ -22,12 +22,13 @@ func (d Drawn) LogLikelihood(f *Node) *Node {
 
 // Uniform returns the log-likelihoods of the agent that gives both classes probability one half, [runs, batches]. The
 // uniform agent is a baseline.
-func (d Drawn) Uniform() *Node { return MulScalar(ReduceSum(Add(d.Ones, d.Zeros), 2), -math.Ln2) }
+func (d drawnTests) Uniform() *Node { return MulScalar(ReduceSum(Add(d.Ones, d.Zeros), 2), -math.Ln2) }
 
-// Mixture is the logarithm of the mean likelihood over indices, as a running sum: the log-likelihood of an agent that
-// draws one index and predicts all classes of a batch with the function of that index. Chunks of indices are added one
-// after the other, so that their predictions need not be in memory together. The size of the chunks does not matter.
-type Mixture struct {
+// meanLikelihood is the logarithm of the mean likelihood over indices, as a running sum: the log-likelihood of an agent
+// that draws one index and predicts all classes of a batch with the function of that index. Chunks of indices are added
+// one after the other, so that their predictions need not be in memory together. The size of the chunks does not
+// matter.
+type meanLikelihood struct {
 	Top, Sum *Node // the largest log-likelihood so far, and the sum of likelihoods over exp(Top); [runs, batches] each
 	Weight   *Node // the sum of the indices' weights, [runs]
 }
@@ -35,16 +36,16 @@ type Mixture struct {
 // lowest is the Top of an empty mixture. It is finite, so that differences of it are finite.
 const lowest = -math.MaxFloat32
 
-// NewMixture returns the mixture of no indices.
-func NewMixture(g *Graph, runs, batches int) Mixture {
+// newMeanLikelihood returns the mean over no indices.
+func newMeanLikelihood(g *Graph, runs, batches int) meanLikelihood {
 	sum := Zeros(g, shapes.Make(dtypes.Float32, runs, batches))
-	return Mixture{Top: AddScalar(sum, lowest), Sum: sum, Weight: Zeros(g, shapes.Make(dtypes.Float32, runs))}
+	return meanLikelihood{Top: AddScalar(sum, lowest), Sum: sum, Weight: Zeros(g, shapes.Make(dtypes.Float32, runs))}
 }
 
 // Accumulate adds the log-likelihoods of a chunk of indices, [runs, indices, batches]. Weights [runs, indices] say how
 // often each index counts; 0 is not at all. An ensemble uses them: each particle is evaluated once, even if its index
 // was drawn several times. nil counts each index once.
-func (m Mixture) Accumulate(ll, weights *Node) Mixture {
+func (m meanLikelihood) Accumulate(ll, weights *Node) meanLikelihood {
 	if weights == nil {
 		weights = Ones(ll.Graph(), shapes.Make(ll.DType(), ll.Shape().Dim(0), ll.Shape().Dim(1)))
 	}
@@ -52,13 +53,13 @@ func (m Mixture) Accumulate(ll, weights *Node) Mixture {
 	ll = Where(GreaterThan(w, ZerosLike(w)), ll, AddScalar(ZerosLike(ll), lowest))
 	top := Max(m.Top, ReduceMax(ll, 1))
 	sum := ReduceSum(Mul(w, Exp(Sub(ll, InsertAxes(top, 1)))), 1)
-	return Mixture{
+	return meanLikelihood{
 		Top: top, Sum: Add(Mul(m.Sum, Exp(Sub(m.Top, top))), sum), Weight: Add(m.Weight, ReduceSum(weights, 1)),
 	}
 }
 
 // Mean returns the logarithm of the mean likelihood of each batch, [runs, batches].
-func (m Mixture) Mean() *Node { return Add(m.Top, Log(Div(m.Sum, InsertAxes(m.Weight, -1)))) }
+func (m meanLikelihood) Mean() *Node { return Add(m.Top, Log(Div(m.Sum, InsertAxes(m.Weight, -1)))) }
 
 // Divergence returns the distance of an agent from the truth, [runs], in nats: the mean over batches of the truth's
 // log-likelihood minus the agent's. Its input ll [runs, batches] has the agent's log-likelihoods. The mean estimates
@@ -68,12 +69,12 @@ func (m Mixture) Mean() *Node { return Add(m.Top, Log(Div(m.Sum, InsertAxes(m.We
 //
 // All batches use the same indices, as in the testbed. Batches therefore share the error that comes from the choice of
 // indices, and the standard error does not include it. If a prediction is not finite, the divergence is not finite.
-func (d Drawn) Divergence(ll *Node) (mean, se *Node) {
+func (d drawnTests) Divergence(ll *Node) (mean, se *Node) {
 	return meanOf(d.less(ll))
 }
 
 // less returns the truth's log-likelihood of each batch minus the agent's, [runs, batches].
-func (d Drawn) less(ll *Node) *Node {
+func (d drawnTests) less(ll *Node) *Node {
 	return Sub(Squeeze(d.LogLikelihood(InsertAxes(d.Truth, 1)), 1), ll)
 }
 

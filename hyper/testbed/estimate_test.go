@@ -16,7 +16,7 @@ import (
 )
 
 // given returns drawn classes from a graph's inputs: the truth, ones and zeros.
-func given(in []*Node) Drawn { return Drawn{Truth: in[0], Ones: in[1], Zeros: in[2]} }
+func given(in []*Node) drawnTests { return drawnTests{Truth: in[0], Ones: in[1], Zeros: in[2]} }
 
 // counts makes drawn classes with a truth, and the log odds of several functions at a scale.
 func counts(r *rand.Rand, runs, batches, distinct, tau, functions int, scale float64) (args []any, f []float64) {
@@ -110,8 +110,8 @@ func TestDivergence(t *testing.T) {
 					d, g := given(in), in[0].Graph()
 					all := d.LogLikelihood(in[3])
 					chunk := func(x *Node, from, to int) *Node { return Slice(x, AxisRange(), AxisRange(from, to)) }
-					once := NewMixture(g, runs, batches).Accumulate(all, nil).Mean()
-					chunks := NewMixture(g, runs, batches)
+					once := newMeanLikelihood(g, runs, batches).Accumulate(all, nil).Mean()
+					chunks := newMeanLikelihood(g, runs, batches)
 					for _, cut := range [][2]int{{0, 1}, {1, 5}, {5, 7}} {
 						chunks = chunks.Accumulate(d.LogLikelihood(chunk(in[3], cut[0], cut[1])), chunk(in[4], cut[0], cut[1]))
 					}
@@ -152,15 +152,15 @@ func divergence(args []any, ll []float64, run, runs, batches, distinct int) (mea
 
 // An agent that knows the truth at every index scores exactly 0, with any weights and in chunks.
 func TestTruthScoresZero(t *testing.T) {
-	e := Environment{Inputs: 2}
+	e := networkTruth{Inputs: 2}
 	testbackend.ForEach(t, func(t *testing.T, name string) {
-		for _, tests := range []Tests{{100, 1, 0}, {100, 10, 0}, {100, 10, 2}} {
+		for _, tests := range []testInputs{{100, 1, 0}, {100, 10, 0}, {100, 10, 2}} {
 			out := eval(t, name, func(in []*Node) []*Node {
 				s := rng.New(in[0])
 				theta := e.Init(s.Named("truth"))
 				d := tests.Draw(s.Named("tests"), e, theta, in[1])
 				f := BroadcastToDims(InsertAxes(d.Truth, 1), 3, 13, tests.Batches*tests.Distinct())
-				m := NewMixture(in[0].Graph(), 3, tests.Batches).Accumulate(d.LogLikelihood(f), nil)
+				m := newMeanLikelihood(in[0].Graph(), 3, tests.Batches).Accumulate(d.LogLikelihood(f), nil)
 				mean, se := d.Divergence(m.Accumulate(d.LogLikelihood(f), s.Uniform(13)).Mean())
 				return []*Node{mean, se}
 			}, seeds(3), []float32{0.01, 0.1, 0.5})
@@ -179,8 +179,8 @@ func TestUniformAgent(t *testing.T) {
 	const problems, batches = 100, 50
 	r := rand.New(rand.NewPCG(1, 2))
 	testbackend.ForEach(t, func(t *testing.T, name string) {
-		for _, tests := range []Tests{{batches, 1, 0}, {batches, 10, 0}, {batches, 10, 2}} {
-			e, rho := Environment{Inputs: 2}, 0.1
+		for _, tests := range []testInputs{{batches, 1, 0}, {batches, 10, 0}, {batches, 10, 2}} {
+			e, rho := networkTruth{Inputs: 2}, 0.1
 			out := eval(t, name, func(in []*Node) []*Node {
 				s := rng.New(in[0])
 				theta := e.Init(s.Named("truth"))
@@ -206,7 +206,7 @@ func TestUniformAgent(t *testing.T) {
 
 // Two functions that are certain of opposite classes. A single class costs ln 2, as with a coin. Ten classes at one
 // input cost no more, although ten coins cost ten times as much.
-func ExampleNewMixture() {
+func Example_meanLikelihood() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
 		fmt.Println(err)
@@ -214,8 +214,8 @@ func ExampleNewMixture() {
 	}
 	out, err := CallOnceN(b, func(in []*Node) (divergences []*Node) {
 		for _, ones := range in[2:] {
-			d := Drawn{Truth: in[1], Ones: ones, Zeros: ZerosLike(ones)}
-			m := NewMixture(ones.Graph(), 1, 1).Accumulate(d.LogLikelihood(in[0]), nil)
+			d := drawnTests{Truth: in[1], Ones: ones, Zeros: ZerosLike(ones)}
+			m := newMeanLikelihood(ones.Graph(), 1, 1).Accumulate(d.LogLikelihood(in[0]), nil)
 			mean, _ := d.Divergence(m.Mean())
 			divergences = append(divergences, mean)
 		}

@@ -32,7 +32,7 @@ const single = 5e-6
 func sigmoid(f float64) float64 { return 1 / (1 + math.Exp(-f)) }
 
 // forward returns an environment's logit of class 1 minus the logit of class 0, divided by rho, in double precision.
-func forward(e Environment, theta, x []float64, rho float64) float64 {
+func forward(e networkTruth, theta, x []float64, rho float64) float64 {
 	layers := e.Network().Layers
 	h := x
 	for i := range len(layers) - 1 {

@@ -15,8 +15,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Indices is K, the number of functions of an agent that predict each batch, as in the testbed.
-const Indices = 1000
+// classIndices is K, the number of functions of an agent that predict each batch, as in the testbed.
+const classIndices = 1000
 
 // chunkName is the name of the chunk number: int32, the chunk of the indices that a call evaluates.
 const chunkName = "chunk"
@@ -43,7 +43,7 @@ type marks interface {
 	// draw makes the test inputs, the truth there, and the state before any function.
 	draw(e *exam, in named[*Node]) named[*Node]
 	// add returns the state after more functions, whose outputs at the test inputs are f [runs, indices, inputs].
-	// Weights are as in [Mixture.Accumulate].
+	// Weights are as in meanLikelihood.Accumulate.
 	add(in named[*Node], f, weights *Node) named[*Node]
 	// cost returns the score of each batch, [runs, batches].
 	cost(in named[*Node]) *Node
@@ -63,9 +63,9 @@ func (k Kind) marks() marks {
 // indices returns the number of functions of an agent that predict.
 func (k Kind) indices() int {
 	if k == Classes {
-		return Indices
+		return classIndices
 	}
-	return RegressionIndices
+	return responseIndices
 }
 
 // ofClasses scores [Classes]: by the log-likelihood of tau classes together.
@@ -76,7 +76,7 @@ func (ofClasses) draw(e *exam, in named[*Node]) named[*Node] {
 	d := e.Draw(s, e.trial.env, in[thetaName], in[rhoName])
 	out := named[*Node]{"x": d.X, "truth": d.Truth, "ones": d.Ones, "zeros": d.Zeros}
 	if !e.projected {
-		out.add("mixture.", NewMixture(s.Graph(), s.Runs(), e.Batches).nodes())
+		out.add("mixture.", newMeanLikelihood(s.Graph(), s.Runs(), e.Batches).nodes())
 	}
 	return out
 }
@@ -96,16 +96,16 @@ func (ofClasses) cost(in named[*Node]) *Node {
 }
 
 // drawn returns the test inputs that buildDraw made.
-func drawn(in named[*Node]) Drawn {
-	return Drawn{X: in["x"], Truth: in["truth"], Ones: in["ones"], Zeros: in["zeros"]}
+func drawn(in named[*Node]) drawnTests {
+	return drawnTests{X: in["x"], Truth: in["truth"], Ones: in["ones"], Zeros: in["zeros"]}
 }
 
-func (m Mixture) nodes() map[string]*Node {
+func (m meanLikelihood) nodes() map[string]*Node {
 	return map[string]*Node{"top": m.Top, "sum": m.Sum, "weight": m.Weight}
 }
 
-func mixture(in named[*Node]) Mixture {
-	return Mixture{Top: in["mixture.top"], Sum: in["mixture.sum"], Weight: in["mixture.weight"]}
+func mixture(in named[*Node]) meanLikelihood {
+	return meanLikelihood{Top: in["mixture.top"], Sum: in["mixture.sum"], Weight: in["mixture.weight"]}
 }
 
 // buildAnswer adds the predictions of the functions of a chunk of indices. With projection it returns the predictions
@@ -125,16 +125,16 @@ func (e *exam) project(in named[*Node]) named[*Node] {
 	rows := func(x *Node, n int) *Node { // n rows of each batch of the chunk
 		return rowsOf(Reshape(x, x.Shape().Dim(0), e.Batches*n, -1), chunk, e.chunk*n)
 	}
-	d := Drawn{X: rows(all.X, e.Distinct()), Ones: rows(all.Ones, 1), Zeros: rows(all.Zeros, 1)}
+	d := drawnTests{X: rows(all.X, e.Distinct()), Ones: rows(all.Ones, 1), Zeros: rows(all.Zeros, 1)}
 	var z index.Set
 	if finite, ok := e.trial.finite(); ok {
 		z = finite.All(seeds.Graph(), seeds.Shape().Dim(0))
 	} else {
-		z = e.trial.learner.Belief.Index().Sample(e.stream(seeds).Named("z").At(Const(seeds.Graph(), int32(0))), Indices)
+		z = e.trial.learner.Belief.Index().Sample(e.stream(seeds).Named("z").At(Const(seeds.Graph(), int32(0))), classIndices)
 	}
 	f := e.trial.learner.At(train.State(in.part("agent.")), z, d.X)
 	s := e.stream(seeds).Named("projection").At(chunk)
-	return named[*Node]{"ll": Projection{}.LogLikelihood(s, d, f, in["weights"])}
+	return named[*Node]{"ll": projection{}.LogLikelihood(s, d, f, in["weights"])}
 }
 
 // indices returns the indices of a chunk, and their weights [runs, indices], or nil weights.
@@ -168,7 +168,7 @@ func (e *exam) buildMark(in named[*Node]) named[*Node] {
 	mean, se := meanOf(e.marks.cost(in))
 	out := named[*Node]{klName: mean, seName: se}
 	if e.trial.kind == Classes && e.Tau == 1 {
-		out[accuracyName], out[eceName] = Calibration(mixture(in).Mean())
+		out[accuracyName], out[eceName] = calibration(mixture(in).Mean())
 	}
 	return out
 }

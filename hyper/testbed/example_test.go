@@ -19,7 +19,7 @@ func ExampleAgents() {
 		return must.M1(catalog.For("ensemble", p, []byte(`{"particles":5,"hidden":"20"}`)))
 	}
 	s := testbed.Classification()
-	agents := append(testbed.Agents(s), testbed.Entered(s, "small", small, 100))
+	agents := append(testbed.Agents(s), testbed.FromLearner(s, "small", small, 100))
 	for _, a := range agents {
 		fmt.Printf("%s: %d steps; %v\n", a.Name, a.Steps(10, 10_000), a.Validate(10, 10_000))
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Tests are batches of tau inputs. An agent has to predict the classes of a batch together.
+// testInputs are batches of tau inputs. An agent has to predict the classes of a batch together.
 //
 // Independent inputs hardly show the uncertainty of an agent if D is large, because all inputs are nearly orthogonal.
 // Polyadic sampling (Osband et al., "Evaluating high-order predictive distributions in deep learning", UAI 2022) draws
 // the tau inputs from a small number of anchors, so that an agent has to predict the class of one input several times.
-type Tests struct {
+type testInputs struct {
 	Batches int // the testbed has 1000
 	Tau     int // number of classes predicted together
 	// Anchors is the number of different inputs of a batch, drawn from N(0, I). The tau inputs are drawn from them with
@@ -25,60 +25,60 @@ type Tests struct {
 }
 
 // Validate reports every number that is out of its range.
-func (t Tests) Validate() error {
+func (t testInputs) Validate() error {
 	errs := errors.Join(faults.AtLeast("Batches", t.Batches, 1), faults.AtLeast("Tau", t.Tau, 1),
 		faults.AtLeast("Anchors", t.Anchors, 0))
 	if errs == nil {
 		errs = faults.Size("the inputs drawn", t.Batches, t.Tau, t.Distinct())
 	}
-	return faults.Prefix("testbed.Tests: ", errs)
+	return faults.Prefix("testbed: ", errs)
 }
 
 // Distinct returns the number of inputs of a batch at which an agent predicts. If tau is 1, anchors make no difference:
 // the single input is drawn as an independent one.
-func (t Tests) Distinct() int {
+func (t testInputs) Distinct() int {
 	if t.independent() {
 		return t.Tau
 	}
 	return t.Anchors
 }
 
-func (t Tests) independent() bool { return t.Anchors == 0 || t.Tau == 1 }
+func (t testInputs) independent() bool { return t.Anchors == 0 || t.Tau == 1 }
 
-// Drawn holds test inputs and the classes that the truth drew there. The order of classes at one input does not matter,
-// so their counts suffice.
-type Drawn struct {
+// drawnTests holds test inputs and the classes that the truth drew there. The order of classes at one input does not
+// matter, so their counts suffice.
+type drawnTests struct {
 	X           *Node // [runs, batches * distinct, D]
 	Truth       *Node // the log odds of class 1 at X, [runs, batches * distinct]
 	Ones, Zeros *Node // number of times that each class was drawn at X, float32 [runs, batches, distinct]
 }
 
 // Draw draws test inputs, and their classes from the runs' truths theta.
-func (t Tests) Draw(s rng.Stream, e Environment, theta, rho *Node) Drawn {
+func (t testInputs) Draw(s rng.Stream, e networkTruth, theta, rho *Node) drawnTests {
 	x := s.Named("x").Normal(t.Batches*t.Distinct(), e.Inputs)
 	return t.Classes(s, x, e.Logit(theta, x, rho))
 }
 
 // Classes draws classes at given inputs x, [runs, batches * distinct, D], with log odds of class 1 truth, [runs,
 // batches * distinct].
-func (t Tests) Classes(s rng.Stream, x, truth *Node) Drawn {
+func (t testInputs) Classes(s rng.Stream, x, truth *Node) drawnTests {
 	p := Reshape(Sigmoid(truth), s.Runs(), t.Batches, 1, t.Distinct())
 	u := InsertAxes(s.Named("y").Uniform(t.Batches, t.Tau), -1)
 	if t.independent() { // each input once
 		u = Reshape(u, s.Runs(), t.Batches, 1, t.Tau)
 		ones := Squeeze(ConvertDType(LessThan(u, p), dtypes.Float32), 2)
-		return Drawn{X: x, Truth: truth, Ones: ones, Zeros: OneMinus(ones)}
+		return drawnTests{X: x, Truth: truth, Ones: ones, Zeros: OneMinus(ones)}
 	}
 	which := s.Named("which").Intn(Const(s.Graph(), int32(t.Anchors)), t.Batches, t.Tau)
 	at := OneHot(which, t.Anchors, dtypes.Float32) // [runs, batches, tau, distinct]
 	shape := at.Shape().Dimensions
 	one := ConvertDType(LessThan(BroadcastToDims(u, shape...), BroadcastToDims(p, shape...)), dtypes.Float32)
-	return Drawn{X: x, Truth: truth, Ones: ReduceSum(Mul(at, one), 2), Zeros: ReduceSum(Mul(at, OneMinus(one)), 2)}
+	return drawnTests{X: x, Truth: truth, Ones: ReduceSum(Mul(at, one), 2), Zeros: ReduceSum(Mul(at, OneMinus(one)), 2)}
 }
 
 // Slice returns the batches from up to, and without, to. Fewer batches at once take less memory.
-func (d Drawn) Slice(from, to int) Drawn {
+func (d drawnTests) Slice(from, to int) drawnTests {
 	each := d.Ones.Shape().Dim(2)
 	of := func(x *Node, each int) *Node { return Slice(x, AxisRange(), AxisRange(from*each, to*each)) }
-	return Drawn{X: of(d.X, each), Truth: of(d.Truth, each), Ones: of(d.Ones, 1), Zeros: of(d.Zeros, 1)}
+	return drawnTests{X: of(d.X, each), Truth: of(d.Truth, each), Ones: of(d.Ones, 1), Zeros: of(d.Zeros, 1)}
 }

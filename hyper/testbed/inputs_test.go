@@ -17,9 +17,9 @@ import (
 // input.
 func TestDraw(t *testing.T) {
 	const runs, batches = 3, 400
-	e := Environment{Inputs: 2}
+	e := networkTruth{Inputs: 2}
 	testbackend.ForEach(t, func(t *testing.T, name string) {
-		for _, tests := range []Tests{{batches, 10, 0}, {batches, 10, 2}, {batches, 6, 3}, {batches, 1, 2}} {
+		for _, tests := range []testInputs{{batches, 10, 0}, {batches, 10, 2}, {batches, 6, 3}, {batches, 1, 2}} {
 			out := eval(t, name, func(in []*Node) []*Node {
 				s := rng.New(in[0])
 				theta := e.Init(s.Named("truth"))
@@ -58,7 +58,7 @@ func TestDraw(t *testing.T) {
 // The number of classes 1 at an input has the variance of a binomial number, given the number of classes there: classes
 // are drawn one by one, not once for the input.
 func TestClassesAreDrawnOneByOne(t *testing.T) {
-	tests := Tests{Batches: 4000, Tau: 10, Anchors: 2}
+	tests := testInputs{Batches: 4000, Tau: 10, Anchors: 2}
 	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			truth := BroadcastToDims(in[1], 1, tests.Batches*2)
@@ -77,13 +77,13 @@ func TestClassesAreDrawnOneByOne(t *testing.T) {
 
 // Two parts of the tests have the same likelihoods as the whole.
 func TestSlice(t *testing.T) {
-	e, tests := Environment{Inputs: 3}, Tests{Batches: 9, Tau: 10, Anchors: 2}
+	e, tests := networkTruth{Inputs: 3}, testInputs{Batches: 9, Tau: 10, Anchors: 2}
 	testbackend.ForEach(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			s := rng.New(in[0])
 			theta := e.Init(s.Named("truth"))
 			d := tests.Draw(s.Named("tests"), e, theta, in[1])
-			of := func(d Drawn) *Node { return d.LogLikelihood(InsertAxes(e.Logit(theta, d.X, in[1]), 1)) }
+			of := func(d drawnTests) *Node { return d.LogLikelihood(InsertAxes(e.Logit(theta, d.X, in[1]), 1)) }
 			first, rest := d.Slice(0, 4), d.Slice(4, 9)
 			return []*Node{of(d), Concatenate([]*Node{of(first), of(rest)}, 2), d.Truth,
 				Concatenate([]*Node{first.Truth, rest.Truth}, 1)}
@@ -94,15 +94,15 @@ func TestSlice(t *testing.T) {
 }
 
 // Dyadic tests of a problem: the number of times that each class was drawn, at each of the two inputs of three batches.
-func ExampleTests() {
+func Example_testInputs() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	out, err := CallOnceN(b, func(in []*Node) []*Node {
-		s, e := rng.New(in[0]), Environment{Inputs: 10}
-		d := Tests{Batches: 3, Tau: 10, Anchors: 2}.Draw(s.Named("tests"), e, e.Init(s.Named("truth")), in[1])
+		s, e := rng.New(in[0]), networkTruth{Inputs: 10}
+		d := testInputs{Batches: 3, Tau: 10, Anchors: 2}.Draw(s.Named("tests"), e, e.Init(s.Named("truth")), in[1])
 		return []*Node{d.Ones, d.Zeros}
 	}, []uint64{1}, []float32{0.01})
 	if err != nil {

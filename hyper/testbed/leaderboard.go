@@ -17,7 +17,7 @@ type Line struct {
 	Mean     stats.Float    `json:"mean"`     // of the divergences, in nats
 	SE       stats.Float    `json:"se"`       // standard error, from the means of seed classes
 	Ratio    stats.Estimate `json:"ratio"`    // the mean divided by the baseline's mean on the same problems
-	// Accuracy and ECE are means over the problems. They are nil unless all results have them; see [Calibration].
+	// Accuracy and ECE are means over the problems. They are nil unless all results have them; see calibration.
 	Accuracy *stats.Float `json:"accuracy,omitempty"`
 	ECE      *stats.Float `json:"ece,omitempty"`
 }
@@ -106,6 +106,6 @@ func lineOf(s Sweep, own, baseline map[int]float64) (Line, bool) {
 	if len(s.Problems) == 0 {
 		return Line{}, false
 	}
-	a, b := s.Score(own), s.Score(baseline)
+	a, b := s.score(own), s.score(baseline)
 	return Line{Problems: len(s.Problems), Mean: stats.Float(a.Mean()), SE: stats.Float(a.StdErr()), Ratio: a.Paired(b)}, true
 }

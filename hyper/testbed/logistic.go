@@ -30,7 +30,7 @@ import (
 //     equals uniform.
 type LogisticProblem struct {
 	Inputs      int     // D
-	Anchors     int     // of the test inputs, see [Tests]
+	Anchors     int     // of the test inputs, see testInputs
 	Tau         int     // 0 is 10
 	Batches     int     // 0 is 400
 	Samples     int     // K; 0 is 10,000
@@ -46,8 +46,8 @@ func (d Divergence) String() string { return fmt.Sprintf("%.2f +- %.2f", d.Mean,
 // LogisticRow holds the divergences of the three agents.
 type LogisticRow struct{ Uniform, Prior, Marginal Divergence }
 
-func (c LogisticProblem) tests() Tests {
-	return Tests{Batches: cmp.Or(c.Batches, 400), Tau: cmp.Or(c.Tau, 10), Anchors: c.Anchors}
+func (c LogisticProblem) tests() testInputs {
+	return testInputs{Batches: cmp.Or(c.Batches, 400), Tau: cmp.Or(c.Tau, 10), Anchors: c.Anchors}
 }
 
 func (c LogisticProblem) samples() int { return cmp.Or(c.Samples, 10_000) }
@@ -107,17 +107,17 @@ const logisticChunk = 500
 // logisticSums holds the tests, and the sums over the phi so far. ones and zeros are the sums of the probabilities of
 // the two classes at each input, [1, batches * distinct].
 type logisticSums struct {
-	Drawn
-	Mixture
+	drawnTests
+	meanLikelihood
 	ones, zeros *Node
 }
 
 func (l logisticSums) nodes() []*Node {
-	return []*Node{l.X, l.Truth, l.Drawn.Ones, l.Drawn.Zeros, l.Top, l.Sum, l.Weight, l.ones, l.zeros}
+	return []*Node{l.X, l.Truth, l.drawnTests.Ones, l.drawnTests.Zeros, l.Top, l.Sum, l.Weight, l.ones, l.zeros}
 }
 
 func logisticOf(n []*Node) logisticSums {
-	return logisticSums{Drawn{n[0], n[1], n[2], n[3]}, Mixture{n[4], n[5], n[6]}, n[7], n[8]}
+	return logisticSums{drawnTests{n[0], n[1], n[2], n[3]}, meanLikelihood{n[4], n[5], n[6]}, n[7], n[8]}
 }
 
 // start draws a truth and the inputs of each batch, for one run.
@@ -127,7 +127,7 @@ func (c LogisticProblem) start(s rng.Stream) logisticSums {
 	truth := Einsum("rbid,rbd->rbi", x, s.Named("truth").Normal(t.Batches, c.Inputs))
 	truth = c.logit(Reshape(truth, 1, t.Batches*t.Distinct()))
 	d := t.Classes(s.Named("classes"), Reshape(x, 1, t.Batches*t.Distinct(), c.Inputs), truth)
-	return logisticSums{d, NewMixture(s.Graph(), 1, t.Batches), ZerosLike(truth), ZerosLike(truth)}
+	return logisticSums{d, newMeanLikelihood(s.Graph(), 1, t.Batches), ZerosLike(truth), ZerosLike(truth)}
 }
 
 func (c LogisticProblem) logit(product *Node) *Node {
@@ -141,7 +141,7 @@ func (c LogisticProblem) add(s rng.Stream, from *Node, l logisticSums) logisticS
 	number := Add(Iota(s.Graph(), shapes.Make(dtypes.Int32, 1, logisticChunk), 1), from)
 	weights := ConvertDType(LessThan(number, Const(s.Graph(), int32(c.samples()))), dtypes.Float32)
 	sum := func(f *Node) *Node { return Einsum("rk,rki->ri", weights, Sigmoid(f)) }
-	return logisticSums{l.Drawn, l.Accumulate(l.LogLikelihood(f), weights), Add(l.ones, sum(f)), Add(l.zeros, sum(Neg(f)))}
+	return logisticSums{l.drawnTests, l.Accumulate(l.LogLikelihood(f), weights), Add(l.ones, sum(f)), Add(l.zeros, sum(Neg(f)))}
 }
 
 // compare returns the agents' divergences.
@@ -174,5 +174,5 @@ func (l logisticSums) marginal() *Node {
 		mean := Reshape(Div(sum, InsertAxes(l.Weight, -1)), counts.Shape().Dimensions...)
 		return Mul(counts, Log(mean))
 	}
-	return ReduceSum(Add(of(l.Drawn.Ones, l.ones), of(l.Drawn.Zeros, l.zeros)), 2)
+	return ReduceSum(Add(of(l.drawnTests.Ones, l.ones), of(l.drawnTests.Zeros, l.zeros)), 2)
 }

@@ -19,7 +19,7 @@ func TestLogisticRegression(t *testing.T) {
 	rows := []struct {
 		inputs, anchors int
 		uniform, prior  float64
-	}{{10, 2, 6.90, 1.44}, {1, 2, 6.53, 0.91}, {100, 2, 6.91, 1.39}, {1, 0, 6.53, 0.87}, {100, 0, 6.91, 6.9}}
+	}{{10, 2, 6.90, 1.44}, {1, 0, 6.53, 0.87}, {100, 0, 6.91, 6.9}}
 	testbackend.ForEach(t, func(t *testing.T, name string) {
 		if name != backend.Go {
 			rows = rows[:1] // each row takes a second to compile

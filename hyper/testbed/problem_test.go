@@ -57,20 +57,20 @@ func TestValidate(t *testing.T) {
 		"Noise must be positive and finite, got -1":               Problem{Inputs: 1, Data: 1, Noise: -1},
 		"Temperature, for classification, is 1 and Noise, for re": Problem{Inputs: 1, Data: 1, Temperature: 1, Noise: 1},
 		"the covariance of the responses would be":                Problem{Inputs: 1, Data: 1e6, Noise: 1},
-		"testbed.Process: Inputs must be at least 1, got 0":       Process{Noise: 1},
-		"testbed.Process: Noise must be positive and finite":      Process{Inputs: 1},
+		"testbed: Inputs must be at least 1, got 0":               processTruth{Noise: 1},
+		"testbed: Noise must be positive and finite":              processTruth{Inputs: 1},
 		"Kind must be Classes, Responses or Functions, got 3": Sweep{Seeds: 1, Kind: 3,
 			Problems: Regression().Problems},
 		"Anchors are for classes that are predicted together": Sweep{Seeds: 1, Kind: Responses, Anchors: 2,
 			Problems: Regression().Problems},
-		"problem 0: a problem with Noise needs the Kind":          Sweep{Seeds: 1, Problems: Regression().Problems[:1]},
-		"testbed.Environment: Inputs must be at least 1":          Environment{},
-		"testbed.Tests: Batches must be at least 1, got 0":        Tests{Tau: 1},
-		"testbed.Tests: Tau must be at least 1, got 0":            Tests{Batches: 1},
-		"testbed.Tests: Anchors must be at least 0, got -2":       Tests{Batches: 1, Tau: 1, Anchors: -2},
-		"testbed.Projection: Planes must be at most 20, or 0 for": Projection{Planes: 21},
-		"testbed.Sweep: the number of problems must be at least":  Sweep{Seeds: 1},
-		"testbed.Sweep: there are two problems of number 3":       double,
+		"problem 0: a problem with Noise needs the Kind":         Sweep{Seeds: 1, Problems: Regression().Problems[:1]},
+		"testbed: Inputs must be at least 1":                     networkTruth{},
+		"testbed: Batches must be at least 1, got 0":             testInputs{Tau: 1},
+		"testbed: Tau must be at least 1, got 0":                 testInputs{Batches: 1},
+		"testbed: Anchors must be at least 0, got -2":            testInputs{Batches: 1, Tau: 1, Anchors: -2},
+		"testbed: Planes must be at most 20, or 0 for":           projection{Planes: 21},
+		"testbed.Sweep: the number of problems must be at least": Sweep{Seeds: 1},
+		"testbed.Sweep: there are two problems of number 3":      double,
 		"problem 7: testbed.Problem: Temperature must be": Sweep{Seeds: 1,
 			Problems: []Problem{{Number: 7, Inputs: 1, Data: 1}}},
 	} {
@@ -78,7 +78,7 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%+v: error %v, want %q", v, err, want)
 		}
 	}
-	for _, v := range []interface{ Validate() error }{Environment{Inputs: 100}, Tests{1000, 10, 2}, Tests{1, 1, 0}} {
+	for _, v := range []interface{ Validate() error }{networkTruth{Inputs: 100}, testInputs{1000, 10, 2}, testInputs{1, 1, 0}} {
 		if err := v.Validate(); err != nil {
 			t.Error(err)
 		}
@@ -89,7 +89,7 @@ func TestValidate(t *testing.T) {
 func ExampleClassification2D() {
 	sweep := Classification2D()
 	p := sweep.Problems[75]
-	fmt.Printf("%s: %+v\n%+v\n", sweep.ID(p), p, sweep.Tests(10, 1000))
+	fmt.Printf("%s: %+v\n%+v\n", sweep.ID(p), p, sweep.tests(10, 1000))
 	// Output:
 	// classification_2d/75: {Number:75 Inputs:2 Data:10 Temperature:0.1 Noise:0 Seed:76}
 	// {Batches:1000 Tau:10 Anchors:0}
@@ -98,6 +98,6 @@ func ExampleClassification2D() {
 // A fifth of the problems with inputs of up to a hundred numbers, which are tested at dyadic inputs.
 func ExampleClassification() {
 	sweep := Classification().Few(1)
-	fmt.Println(len(sweep.Problems), sweep.Validate(), sweep.Tests(10, 1000).Distinct())
+	fmt.Println(len(sweep.Problems), sweep.Validate(), sweep.tests(10, 1000).Distinct())
 	// Output: 36 <nil> 2
 }

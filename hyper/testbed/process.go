@@ -11,23 +11,23 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Process draws the truth of regression problems: a function f from a Gaussian process, and responses y = f(x) + N(0,
-// Noise^2). The kernel is the limit, for many units, of a random ReLU network with two hidden layers. Weights of the
-// network have variance 1/fan-in, the biases of its first layer have variance 1/D, and its other biases are zero.
+// processTruth draws the truth of regression problems: a function f from a Gaussian process, and responses y = f(x) +
+// N(0, Noise^2). The kernel is the limit, for many units, of a random ReLU network with two hidden layers. Weights of
+// the network have variance 1/fan-in, the biases of its first layer have variance 1/D, and its other biases are zero.
 // Process computes in double precision, in plain Go.
-type Process struct {
+type processTruth struct {
 	Inputs int     // D: the length of an input
 	Noise  float64 // sigma
 }
 
 // Validate reports every number that is out of its range.
-func (p Process) Validate() error {
-	return faults.Prefix("testbed.Process: ", errors.Join(faults.AtLeast("Inputs", p.Inputs, 1),
+func (p processTruth) Validate() error {
+	return faults.Prefix("testbed: ", errors.Join(faults.AtLeast("Inputs", p.Inputs, 1),
 		faults.Positive("Noise", p.Noise)))
 }
 
 // Kernel returns the covariances of f at the rows of a and f at the rows of b: [rows of a, rows of b].
-func (p Process) Kernel(a, b mat.Matrix) *mat.Dense {
+func (p processTruth) Kernel(a, b mat.Matrix) *mat.Dense {
 	var k mat.Dense
 	k.Mul(a, b.T())
 	u, v := p.variances(a), p.variances(b)
@@ -40,13 +40,13 @@ func (p Process) Kernel(a, b mat.Matrix) *mat.Dense {
 }
 
 // Variance returns the mean of f(x)^2 over f and over inputs x from N(0, I).
-func (p Process) Variance() float64 { return p.first(float64(p.Inputs)) / 4 }
+func (p processTruth) Variance() float64 { return p.first(float64(p.Inputs)) / 4 }
 
 // first returns the covariance of the units of the first layer before ReLU, at two inputs with the given inner product.
-func (p Process) first(product float64) float64 { return (product + 1) / float64(p.Inputs) }
+func (p processTruth) first(product float64) float64 { return (product + 1) / float64(p.Inputs) }
 
 // variances returns the variances of the units of the first layer before ReLU, at the rows of x.
-func (p Process) variances(x mat.Matrix) []float64 {
+func (p processTruth) variances(x mat.Matrix) []float64 {
 	n, _ := x.Dims()
 	out := make([]float64, n)
 	for i := range out {
@@ -74,8 +74,8 @@ func arcCosine(covariance, u, v float64) float64 {
 // the eigenvalues. The testbed's single precision needs a larger ridge: there, responses at D = 1 are NaN.
 const ridge = 1e-6
 
-// Realization is a truth that was drawn: the data, and the posterior of f at test inputs.
-type Realization struct {
+// drawnTruth is a truth that was drawn: the data, and the posterior of f at test inputs.
+type drawnTruth struct {
 	X    *mat.Dense    // inputs of the data, one in each row
 	Y    []float64     // their responses
 	Test *mat.Dense    // test inputs, one in each row
@@ -86,31 +86,31 @@ type Realization struct {
 // Draw draws a number of data, and computes the posterior at a number of test inputs. Inputs are drawn from N(0, I).
 // The responses, which are f plus noise, are drawn together from N(0, K + sigma^2 I), where K is the kernel's matrix. K
 // alone can be singular, and is never factorised.
-func (p Process) Draw(s rng.Host, data, tests int) (Realization, error) {
+func (p processTruth) Draw(s rng.Host, data, tests int) (drawnTruth, error) {
 	if err := errors.Join(p.Validate(), faults.AtLeast("data", data, 1), faults.AtLeast("tests", tests, 1)); err != nil {
-		return Realization{}, err
+		return drawnTruth{}, err
 	}
 	x, test := normals(s.Named("data").Named("x"), data, p.Inputs), normals(s.Named("tests").Named("x"), tests, p.Inputs)
 	c, err := p.factor(x)
 	if err != nil {
-		return Realization{}, err
+		return drawnTruth{}, err
 	}
 	y := mat.NewVecDense(data, nil)
 	y.MulVec(c.RawU().T(), normals(s.Named("data").Named("y"), data, 1).ColView(0))
-	r := Realization{X: x, Y: y.RawVector().Data, Test: test}
+	r := drawnTruth{X: x, Y: y.RawVector().Data, Test: test}
 	r.Mean, r.Cov, err = p.condition(c, x, y, test)
 	return r, err
 }
 
 // Posterior returns the mean and the covariance of f at inputs, given data with inputs x and responses y. The variances
-// include the ridge, as in a [Realization].
-func (p Process) Posterior(x mat.Matrix, y []float64, at mat.Matrix) (mean []float64, cov *mat.SymDense, err error) {
+// include the ridge, as in a drawnTruth.
+func (p processTruth) Posterior(x mat.Matrix, y []float64, at mat.Matrix) (mean []float64, cov *mat.SymDense, err error) {
 	if err := p.Validate(); err != nil {
 		return nil, nil, err
 	}
 	n, d := x.Dims()
 	if _, e := at.Dims(); n != len(y) || d != p.Inputs || e != p.Inputs {
-		return nil, nil, fmt.Errorf("testbed.Process: got %d inputs of %d numbers, %d responses, and inputs to predict of "+
+		return nil, nil, fmt.Errorf("testbed: got %d inputs of %d numbers, %d responses, and inputs to predict of "+
 			"%d numbers; give one response for each input, and inputs of %d numbers", n, d, len(y), e, p.Inputs)
 	}
 	c, err := p.factor(x)
@@ -121,14 +121,14 @@ func (p Process) Posterior(x mat.Matrix, y []float64, at mat.Matrix) (mean []flo
 }
 
 // factor factorises the covariance of the responses at inputs x, K + sigma^2 I.
-func (p Process) factor(x mat.Matrix) (*mat.Cholesky, error) {
+func (p processTruth) factor(x mat.Matrix) (*mat.Cholesky, error) {
 	k := p.Kernel(x, x).RawMatrix()
 	for i := range k.Rows {
 		k.Data[i*k.Stride+i] += p.Noise * p.Noise
 	}
 	var c mat.Cholesky
 	if !c.Factorize(mat.NewSymDense(k.Rows, k.Data)) {
-		return nil, fmt.Errorf("testbed.Process: the covariance of %d responses is not positive definite: Noise %v is too "+
+		return nil, fmt.Errorf("testbed: the covariance of %d responses is not positive definite: Noise %v is too "+
 			"small", k.Rows, p.Noise)
 	}
 	return &c, nil
@@ -136,12 +136,12 @@ func (p Process) factor(x mat.Matrix) (*mat.Cholesky, error) {
 
 // condition computes the posterior from the factor U of K + sigma^2 I = U^T U. With V = U^-T K(x, at), the mean is V^T
 // U^-T y and the covariance is K(at, at) - V^T V.
-func (p Process) condition(c *mat.Cholesky, x mat.Matrix, y *mat.VecDense, at mat.Matrix) ([]float64, *mat.SymDense,
+func (p processTruth) condition(c *mat.Cholesky, x mat.Matrix, y *mat.VecDense, at mat.Matrix) ([]float64, *mat.SymDense,
 	error) {
 	u := c.RawU().(*mat.TriDense)
 	var v, white, mean, less mat.Dense
 	if err := errors.Join(u.SolveTo(&v, true, p.Kernel(x, at)), u.SolveTo(&white, true, y)); err != nil {
-		return nil, nil, fmt.Errorf("testbed.Process: %w", err)
+		return nil, nil, fmt.Errorf("testbed: %w", err)
 	}
 	mean.Mul(v.T(), &white)
 	less.Mul(v.T(), &v)
@@ -155,10 +155,10 @@ func (p Process) condition(c *mat.Cholesky, x mat.Matrix, y *mat.VecDense, at ma
 }
 
 // Sample draws f at all test inputs together, from the posterior.
-func (r Realization) Sample(s rng.Host) ([]float64, error) {
+func (r drawnTruth) Sample(s rng.Host) ([]float64, error) {
 	var c mat.Cholesky
 	if !c.Factorize(r.Cov) {
-		return nil, errors.New("testbed.Realization: the covariance of f at the test inputs is not positive definite")
+		return nil, errors.New("testbed: the covariance of f at the test inputs is not positive definite")
 	}
 	n := len(r.Mean)
 	f := mat.NewVecDense(n, nil)

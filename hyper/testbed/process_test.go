@@ -20,7 +20,7 @@ func TestKernelIsThatOfWideNetworks(t *testing.T) {
 	const width, networks = 100, 2000
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, inputs := range []int{1, 3} {
-		p := Process{Inputs: inputs, Noise: 1}
+		p := processTruth{Inputs: inputs, Noise: 1}
 		x := mat.NewDense(3, inputs, nil)
 		x.Apply(func(int, int, float64) float64 { return r.NormFloat64() }, x)
 		k := p.Kernel(x, x)
@@ -63,7 +63,7 @@ func wide(r *rand.Rand, x *mat.Dense, width int) []float64 {
 // A variance of f(x) is a quarter of the variance of the first layer, (x^2 + 1)/D, and its mean over inputs is
 // Variance. The expectation of a layer is known for units with correlation 1, 0 and -1.
 func TestKernelInClosedForm(t *testing.T) {
-	p := Process{Inputs: 2, Noise: 1}
+	p := processTruth{Inputs: 2, Noise: 1}
 	k := p.Kernel(mat.NewDense(2, 2, []float64{3, 4, 0, 0}), mat.NewDense(2, 2, []float64{3, 4, 0, 0}))
 	near(t, "variances", []float64{k.At(0, 0), k.At(1, 1)}, []float64{26. / 8, 1. / 8}, 1e-14)
 	for u, want := range map[float64]float64{1: 0.5, 0: 1 / (2 * math.Pi), -1: 0} { // of correlation 1, 0 and -1
@@ -80,7 +80,7 @@ func TestKernelInClosedForm(t *testing.T) {
 // The posterior of three data at two inputs equals the textbook formula with the matrix inverse (Rasmussen and
 // Williams, equations 2.23 and 2.24).
 func TestPosterior(t *testing.T) {
-	p := Process{Inputs: 2, Noise: 0.3}
+	p := processTruth{Inputs: 2, Noise: 0.3}
 	x, at := normals(rng.NewHost(1), 3, 2), normals(rng.NewHost(2), 2, 2)
 	y := []float64{1, -2, 0.5}
 	mean, cov := must.M2(p.Posterior(x, y, at))
@@ -101,20 +101,20 @@ func TestPosterior(t *testing.T) {
 
 // Draw and Posterior report inputs that they cannot use.
 func TestProcessRefuses(t *testing.T) {
-	p, x := Process{Inputs: 2, Noise: 0.1}, normals(rng.NewHost(1), 3, 2)
-	posterior := func(p Process, y []float64, at mat.Matrix) error {
+	p, x := processTruth{Inputs: 2, Noise: 0.1}, normals(rng.NewHost(1), 3, 2)
+	posterior := func(p processTruth, y []float64, at mat.Matrix) error {
 		_, _, err := p.Posterior(x, y, at)
 		return err
 	}
-	draw := func(p Process, data, tests int) error {
+	draw := func(p processTruth, data, tests int) error {
 		_, err := p.Draw(rng.NewHost(1), data, tests)
 		return err
 	}
 	for want, err := range map[string]error{
 		"3 inputs of 2 numbers, 2 responses": posterior(p, make([]float64, 2), x),
 		"inputs to predict of 3 numbers":     posterior(p, make([]float64, 3), x.T()),
-		"Noise must be positive":             posterior(Process{Inputs: 2}, make([]float64, 3), x),
-		"Inputs must be at least 1":          draw(Process{Noise: 1}, 1, 1),
+		"Noise must be positive":             posterior(processTruth{Inputs: 2}, make([]float64, 3), x),
+		"Inputs must be at least 1":          draw(processTruth{Noise: 1}, 1, 1),
 		"data must be at least 1, got 0":     draw(p, 0, 1),
 		"tests must be at least 1, got 0":    draw(p, 1, 0),
 	} {
@@ -127,7 +127,7 @@ func TestProcessRefuses(t *testing.T) {
 // Responses have the covariance of the kernel plus the noise. f at the test inputs has the posterior's mean and
 // covariance: over many truths the posterior is right about f as often as it claims.
 func TestDrawnResponses(t *testing.T) {
-	for _, p := range []Process{{Inputs: 1, Noise: 0.1}, {Inputs: 3, Noise: 1}} {
+	for _, p := range []processTruth{{Inputs: 1, Noise: 0.1}, {Inputs: 3, Noise: 1}} {
 		var excess, bias, squares []float64
 		for seed := range uint64(2000) {
 			s := rng.NewHost(seed)
@@ -148,7 +148,7 @@ func TestDrawnResponses(t *testing.T) {
 // functions are finite nevertheless, and the ridge is far larger than the rounding errors of the posterior's
 // covariance.
 func TestManyInputsOfOneNumber(t *testing.T) {
-	p := Process{Inputs: 1, Noise: 0.01}
+	p := processTruth{Inputs: 1, Noise: 0.01}
 	r := must.M1(p.Draw(rng.NewHost(1), 100, 300))
 	f := must.M1(r.Sample(rng.NewHost(2)))
 	if x := stat.StdDev(r.Y, nil) + stat.StdDev(f, nil); !(x > 0.1 && x < 10) {
@@ -164,8 +164,8 @@ func TestManyInputsOfOneNumber(t *testing.T) {
 }
 
 // The posterior of f at two inputs after a hundred data with inputs of one number.
-func ExampleProcess() {
-	p := Process{Inputs: 1, Noise: 0.1}
+func Example_processTruth() {
+	p := processTruth{Inputs: 1, Noise: 0.1}
 	r, err := p.Draw(rng.NewHost(1), 100, 2)
 	if err != nil {
 		fmt.Println(err)

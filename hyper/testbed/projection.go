@@ -12,9 +12,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Projection estimates an agent's log-likelihood of many classes, such as 100. So many classes make hardly any of K
-// sampled functions likely, and the logarithm of the mean over functions, [Mixture], depends on the likeliest function
-// alone.
+// projection estimates an agent's log-likelihood of many classes, such as 100. So many classes make hardly any of K
+// sampled functions likely, and the logarithm of the mean over functions, meanLikelihood, depends on the likeliest
+// function alone.
 //
 // For each function Projection takes the probits of the probabilities of both classes at the tau inputs, clipped at
 // +-5. It sorts these K vectors into cells by the signs of a few random affine functions, and treats the classes as
@@ -25,14 +25,14 @@ import (
 // lost.
 //
 // Unlike in the testbed, the affine functions are drawn anew for each batch.
-type Projection struct {
+type projection struct {
 	Planes int // number of affine functions, which make 2^Planes cells; 0 is 7
 }
 
 // Validate returns an error if Planes is negative or too large.
-func (p Projection) Validate() error {
+func (p projection) Validate() error {
 	if p.Planes < 0 || p.Planes > 20 {
-		return fmt.Errorf("testbed.Projection: Planes must be at most 20, or 0 for 7, got %d", p.Planes)
+		return fmt.Errorf("testbed: Planes must be at most 20, or 0 for 7, got %d", p.Planes)
 	}
 	return nil
 }
@@ -44,8 +44,8 @@ const (
 
 // LogLikelihood returns the estimate for each batch, [runs, batches], from all functions of an agent at once. The log
 // odds of the functions are f [runs, indices, batches * distinct]. Weights [runs, indices] say how often each function
-// counts; nil counts each once. The memory is indices * 2^Planes numbers for each batch: see [Drawn.Slice].
-func (p Projection) LogLikelihood(s rng.Stream, d Drawn, f, weights *Node) *Node {
+// counts; nil counts each once. The memory is indices * 2^Planes numbers for each batch: see drawnTests.Slice.
+func (p projection) LogLikelihood(s rng.Stream, d drawnTests, f, weights *Node) *Node {
 	of := d.Ones.Shape().Dimensions
 	f = Transpose(Reshape(f, of[0], f.Shape().Dim(1), of[1], of[2]), 1, 2) // [runs, batches, indices, distinct]
 	cell := p.cells(s, d, f)
@@ -64,7 +64,7 @@ func (p Projection) LogLikelihood(s rng.Stream, d Drawn, f, weights *Node) *Node
 // cells returns the cell of each function as a one-hot vector, [runs, batches, indices, cells]. The probits of the two
 // classes at an input are q and -q. n classes at the input have 2n independent standard normal coefficients, which are
 // equivalent to one coefficient of q with variance 2n.
-func (p Projection) cells(s rng.Stream, d Drawn, f *Node) *Node {
+func (p projection) cells(s rng.Stream, d drawnTests, f *Node) *Node {
 	planes := cmp.Or(p.Planes, 7)
 	batches, distinct := d.Ones.Shape().Dim(1), d.Ones.Shape().Dim(2)
 	sd := Sqrt(MulScalar(Add(d.Ones, d.Zeros), 2))

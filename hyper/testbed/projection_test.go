@@ -24,7 +24,7 @@ func TestProjectionIsNearBruteForce(t *testing.T) {
 			args, f := counts(rand.New(rand.NewPCG(3, uint64(distinct))), 1, batches, distinct, 10, functions, math.Sqrt2)
 			brute := logMean(byHand(args, f, 1, batches, distinct, functions)[0], slices.Repeat([]float64{1}, functions))
 			out := eval(t, name, func(in []*Node) []*Node {
-				return []*Node{Projection{}.LogLikelihood(rng.New(in[4]), given(in), in[3], nil)}
+				return []*Node{projection{}.LogLikelihood(rng.New(in[4]), given(in), in[3], nil)}
 			}, append(args, []uint64{1})...)[0]
 			worst := 0.0
 			for i, want := range brute {
@@ -52,8 +52,8 @@ func TestProjectionIsExact(t *testing.T) {
 			var out []*Node
 			for i := range sizes {
 				up := Slice(f, AxisRange(), AxisElem(i))
-				out = append(out, Projection{Planes: 3}.LogLikelihood(s, d, Concatenate([]*Node{up, up, up}, 1), nil),
-					Projection{}.LogLikelihood(s, d, Concatenate([]*Node{up, Neg(up)}, 1), nil))
+				out = append(out, projection{Planes: 3}.LogLikelihood(s, d, Concatenate([]*Node{up, up, up}, 1), nil),
+					projection{}.LogLikelihood(s, d, Concatenate([]*Node{up, Neg(up)}, 1), nil))
 			}
 			return append(out, d.Ones)
 		}, append(args, []uint64{1}, [][]float32{sizes})...)
@@ -81,7 +81,7 @@ func TestProjectionIsExact(t *testing.T) {
 // A hundred classes predicted by 200 functions that have nothing in common. With more and more such functions the mean
 // approaches a hundred coins. The mean of the 200 is far from it, because the likeliest function dominates, and their
 // projection is near.
-func ExampleProjection() {
+func Example_projection() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
 		fmt.Println(err)
@@ -89,12 +89,12 @@ func ExampleProjection() {
 	}
 	out, err := CallOnceN(b, func(in []*Node) []*Node {
 		s := rng.New(in[0])
-		tests := Tests{Batches: 20, Tau: 100}
+		tests := testInputs{Batches: 20, Tau: 100}
 		d := tests.Classes(s.Named("classes"), nil, MulScalar(s.Named("truth").Normal(tests.Batches*tests.Tau), 5))
 		f := MulScalar(s.Named("f").Normal(200, tests.Batches*tests.Tau), 5)
-		m := NewMixture(f.Graph(), 1, tests.Batches).Accumulate(d.LogLikelihood(f), nil)
+		m := newMeanLikelihood(f.Graph(), 1, tests.Batches).Accumulate(d.LogLikelihood(f), nil)
 		lucky, _ := d.Divergence(m.Mean())
-		projected, _ := d.Divergence(Projection{}.LogLikelihood(s, d, f, nil))
+		projected, _ := d.Divergence(projection{}.LogLikelihood(s, d, f, nil))
 		uniform, _ := d.Divergence(d.Uniform())
 		return []*Node{lucky, projected, uniform}
 	}, []uint64{1})

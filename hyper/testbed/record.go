@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +15,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Format names the layout of a file of results: one line with a [Header], then one line for each [Result].
-const Format = "hypermodels-testbed-1"
+// recordFormat names the layout of a file of results: one line with a [Header], then one line for each [Result].
+const recordFormat = "hypermodels-testbed-1"
 
 // Header is the first line of a file of results.
 type Header struct {
@@ -27,8 +28,8 @@ type Header struct {
 	Machine    process.Machine `json:"machine"`
 }
 
-// ErrRecord is wrapped by errors about a file that is damaged, or that has the results of another sweep.
-var ErrRecord = errors.New("not a usable file of the testbed's results")
+// errRecord is wrapped by errors about a file that is damaged, or that has the results of another sweep.
+var errRecord = errors.New("not a usable file of the testbed's results")
 
 // Record is a file of results to which results can be added. It is not safe for concurrent use.
 type Record struct {
@@ -41,7 +42,7 @@ type Record struct {
 // a process stopped while it wrote, that line is dropped. OpenRecord refuses a file that other code has written: the
 // error wraps lab.ErrMixed.
 func OpenRecord(path string, h Header) (*Record, error) {
-	h.Format = Format
+	h.Format = recordFormat
 	r, whole, err := read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -50,7 +51,7 @@ func OpenRecord(path string, h Header) (*Record, error) {
 		return nil, err
 	case r.Sweep != h.Sweep || r.Batches != h.Batches || r.Backend != h.Backend:
 		return nil, fmt.Errorf("%w: %s has results of sweep %s with %d test batches on %s; choose another file for sweep %s "+
-			"with %d test batches on %s", ErrRecord, path, r.Sweep, r.Batches, r.Backend, h.Sweep, h.Batches, h.Backend)
+			"with %d test batches on %s", errRecord, path, r.Sweep, r.Batches, r.Backend, h.Sweep, h.Batches, h.Backend)
 	}
 	if err = r.Provenance.Continues(h.Provenance, "testbed", nil); err != nil {
 		return nil, err
@@ -93,12 +94,12 @@ func read(path string) (r *Record, whole int64, err error) {
 	n := 0
 	for line := range bytes.Lines(text) {
 		if err := r.take(n, line); err != nil {
-			return nil, 0, fmt.Errorf("%w: %s: line %d: %w", ErrRecord, path, n+1, err)
+			return nil, 0, fmt.Errorf("%w: %s: line %d: %w", errRecord, path, n+1, err)
 		}
 		n++
 	}
 	if n == 0 {
-		return nil, 0, fmt.Errorf("%w: %s has no header of format %s", ErrRecord, path, Format)
+		return nil, 0, fmt.Errorf("%w: %s has no header of format %s", errRecord, path, recordFormat)
 	}
 	return r, int64(len(text)), nil
 }
@@ -106,8 +107,8 @@ func read(path string) (r *Record, whole int64, err error) {
 // take parses a line; line 0 is the header.
 func (r *Record) take(number int, line []byte) error {
 	if number == 0 {
-		if err := json.Unmarshal(line, &r.Header); err != nil || r.Format != Format {
-			return fmt.Errorf("no header of format %s", Format)
+		if err := json.Unmarshal(line, &r.Header); err != nil || r.Format != recordFormat {
+			return fmt.Errorf("no header of format %s", recordFormat)
 		}
 		return nil
 	}
@@ -122,20 +123,48 @@ func (r *Record) take(number int, line []byte) error {
 	return nil
 }
 
-// Left returns the sweep with only those problems on which the agent still has to be tried with some of the taus.
-func (r *Record) Left(agent string, s Sweep, taus []int) Sweep {
-	there := map[int]int{}
-	for _, x := range r.Results {
-		if x.Agent == agent && slices.Contains(taus, x.Tau) {
-			there[x.Number]++
+// Try tries agents on the problems of a sweep on which the record lacks results, as the function [Try] does, and adds
+// the results. options returns the options for an agent and its remaining problems. progress is called after each batch
+// of results with the number of problems that are done, of the remaining ones.
+func (r *Record) Try(ctx context.Context, agents []Agent, s Sweep, taus []int,
+	options func(Agent, Sweep) (Options, error), progress func(a Agent, done, of int)) error {
+	for _, a := range agents {
+		remaining := r.remaining(a.Name, s, taus)
+		if len(remaining.Problems) == 0 {
+			continue
+		}
+		o, err := options(a, remaining)
+		if err != nil {
+			return err
+		}
+		o.Taus = taus
+		done := 0
+		err = Try(ctx, a, remaining, o, func(results []Result) error {
+			done += len(results) / len(taus)
+			progress(a, done, len(remaining.Problems))
+			return r.Add(slices.DeleteFunc(results, r.has))
+		})
+		if err != nil {
+			return err
 		}
 	}
-	s.Problems = slices.DeleteFunc(slices.Clone(s.Problems), func(p Problem) bool { return there[p.Number] >= len(taus) })
+	return nil
+}
+
+// remaining returns the sweep with only those problems on which the agent still has to be tried with some of the taus.
+func (r *Record) remaining(agent string, s Sweep, taus []int) Sweep {
+	results := map[int]int{} // by problem
+	for _, x := range r.Results {
+		if x.Agent == agent && slices.Contains(taus, x.Tau) {
+			results[x.Number]++
+		}
+	}
+	s.Problems = slices.DeleteFunc(slices.Clone(s.Problems), func(p Problem) bool { return results[p.Number] >= len(taus) })
 	return s
 }
 
-// Has reports whether the record has a result of the same agent on the same problem with the same tau.
-func (r *Record) Has(x Result) bool {
+// has reports whether the record has a result of the same agent on the same problem with the same tau.
+func (r *Record) has(x Result) bool {
 	return slices.ContainsFunc(r.Results, func(y Result) bool {
 		return y.Agent == x.Agent && y.Number == x.Number && y.Tau == x.Tau
 	})

@@ -41,7 +41,7 @@ func TestRecord(t *testing.T) {
 	if r, err = OpenRecord(path, header); err != nil {
 		t.Fatal(err)
 	}
-	if left := r.Left("mlp", s, Taus).Problems; len(left) != 2 || left[0].Number != 1 {
+	if left := r.remaining("mlp", s, defaultTaus).Problems; len(left) != 2 || left[0].Number != 1 {
 		t.Errorf("problems left: got %+v, want 2, the first with number 1", left)
 	}
 	add(2, 1)
@@ -67,12 +67,12 @@ func TestRecordRefuses(t *testing.T) {
 		"empty": "", "other": "{}\n", "no JSON": "a\n", "no result": head + "{}\n",
 		"long": head + strings.Repeat("x", 1<<17) + "\n",
 	} {
-		if _, err := ReadRecord(write(name, text)); !errors.Is(err, ErrRecord) {
-			t.Errorf("%s: got error %v, want ErrRecord", name, err)
+		if _, err := ReadRecord(write(name, text)); !errors.Is(err, errRecord) {
+			t.Errorf("%s: got error %v, want errRecord", name, err)
 		}
 	}
-	if _, err := OpenRecord(write("sweep", head), header); !errors.Is(err, ErrRecord) {
-		t.Errorf("other number of batches: got error %v, want ErrRecord", err)
+	if _, err := OpenRecord(write("sweep", head), header); !errors.Is(err, errRecord) {
+		t.Errorf("other number of batches: got error %v, want errRecord", err)
 	}
 	path := filepath.Join(dir, "mixed")
 	other := header

@@ -14,8 +14,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// RegressionIndices is the number of functions of an agent that predict in regression sweeps, as in the testbed.
-const RegressionIndices = 100
+// responseIndices is the number of functions of an agent that predict in regression sweeps, as in the testbed.
+const responseIndices = 100
 
 // deviationRidge is added to the standard deviations of the posterior and of an agent's functions, as in the testbed. A
 // single network would otherwise have a standard deviation of 0.
@@ -34,7 +34,7 @@ func (t *trial) realize(ctx context.Context, problems []Problem) (named[*tensors
 			return nil, err
 		}
 		s := rng.NewHost(p.Seed).Named("testbed")
-		r, err := p.Process().Draw(s, p.Data, t.tests[0].Batches)
+		r, err := p.processTruth().Draw(s, p.Data, t.tests[0].Batches)
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +66,7 @@ func (t *trial) realize(ctx context.Context, problems []Problem) (named[*tensors
 }
 
 // deviations returns the standard deviations of f at the test inputs.
-func (r Realization) deviations() []float64 {
+func (r drawnTruth) deviations() []float64 {
 	sd := make([]float64, len(r.Mean))
 	for i := range sd {
 		sd[i] = math.Sqrt(r.Cov.At(i, i))
@@ -77,7 +77,7 @@ func (r Realization) deviations() []float64 {
 // responses draws f at the test inputs, and one response more than there are test inputs, as in the testbed. The inputs
 // of the responses are drawn from the test inputs with replacement. It returns the inputs x row by row, f there, and
 // the responses y.
-func (r Realization) responses(s rng.Host, noise float64) (x, f, y []float64, err error) {
+func (r drawnTruth) responses(s rng.Host, noise float64) (x, f, y []float64, err error) {
 	truth, err := r.Sample(s.Named("f"))
 	if err != nil {
 		return nil, nil, nil, err
@@ -99,7 +99,7 @@ type ofResponses struct{}
 func (ofResponses) draw(e *exam, in named[*Node]) named[*Node] {
 	y := in["test.y"]
 	out := named[*Node]{"x": in["test.x"], "truth": in["test.truth"], "y": y, noiseName: in[noiseName]}
-	out.add("mixture.", NewMixture(y.Graph(), y.Shape().Dim(0), y.Shape().Dim(1)).nodes())
+	out.add("mixture.", newMeanLikelihood(y.Graph(), y.Shape().Dim(0), y.Shape().Dim(1)).nodes())
 	return out
 }
 
@@ -165,7 +165,7 @@ func momentsOf(in named[*Node]) moments {
 	return moments{mean: in["moments.mean"], squares: in["moments.squares"], weight: in["moments.weight"]}
 }
 
-// accumulate adds functions f [runs, indices, inputs], with weights [runs, indices] as in [Mixture.Accumulate].
+// accumulate adds functions f [runs, indices, inputs], with weights [runs, indices] as in meanLikelihood.Accumulate.
 func (m moments) accumulate(f, weights *Node) moments {
 	if weights == nil {
 		weights = Ones(f.Graph(), shapes.Make(f.DType(), f.Shape().Dim(0), f.Shape().Dim(1)))

@@ -52,13 +52,13 @@ func singles(x []float64) []float32 {
 }
 
 // before returns the prior of f as a Realization without data.
-func before(p Process, test *mat.Dense) Realization {
+func before(p processTruth, test *mat.Dense) drawnTruth {
 	n, _ := test.Dims()
 	k := p.Kernel(test, test)
 	for i := range n {
 		k.Set(i, i, k.At(i, i)+ridge)
 	}
-	return Realization{Test: test, Mean: make([]float64, n), Cov: mat.NewSymDense(n, k.RawMatrix().Data)}
+	return drawnTruth{Test: test, Mean: make([]float64, n), Cov: mat.NewSymDense(n, k.RawMatrix().Data)}
 }
 
 // An agent that knows the truth scores exactly 0 if responses are predicted. The exact posterior scores ln(1 +
@@ -66,9 +66,9 @@ func before(p Process, test *mat.Dense) Realization {
 // densities of N(0, k + sigma^2).
 func TestScoresOfResponses(t *testing.T) {
 	const tests, functions = 30, 1000
-	p := Process{Inputs: 2, Noise: 0.5}
+	p := processTruth{Inputs: 2, Noise: 0.5}
 	testbackend.ForEach(t, func(t *testing.T, name string) {
-		problems := 40
+		problems := 20
 		if name != backend.Go { // each problem is compiled
 			problems = 3
 		}
@@ -85,7 +85,7 @@ func TestScoresOfResponses(t *testing.T) {
 					t.Fatalf("response %d: the truth has score %g, want 0", i, cost)
 				}
 			}
-			expected := func(know Realization) (total float64) {
+			expected := func(know drawnTruth) (total float64) {
 				for i, mean := range r.Mean {
 					v, noise := know.Cov.At(i, i), p.Noise*p.Noise
 					square := math.Pow(mean-know.Mean[i], 2) + r.Cov.At(i, i) + noise
@@ -93,7 +93,7 @@ func TestScoresOfResponses(t *testing.T) {
 				}
 				return total
 			}
-			excess := func(know Realization) float64 {
+			excess := func(know drawnTruth) float64 {
 				return stat.Mean(costs(t, name, Responses, truth, p.Noise, know.samples(s, functions)), nil) - expected(know)
 			}
 			posterior, prior = append(posterior, excess(r)), append(prior, excess(before(p, r.Test)))
@@ -104,10 +104,10 @@ func TestScoresOfResponses(t *testing.T) {
 }
 
 // at returns the posterior at other inputs, which are a selection of the test inputs.
-func (r Realization) at(x []float64) Realization {
+func (r drawnTruth) at(x []float64) drawnTruth {
 	_, d := r.Test.Dims()
 	n := len(x) / d
-	out := Realization{Test: mat.NewDense(n, d, x), Mean: make([]float64, n), Cov: mat.NewSymDense(n, nil)}
+	out := drawnTruth{Test: mat.NewDense(n, d, x), Mean: make([]float64, n), Cov: mat.NewSymDense(n, nil)}
 	which := make([]int, n)
 	for i := range which {
 		for !mat.Equal(out.Test.RowView(i), r.Test.RowView(which[i])) {
@@ -125,7 +125,7 @@ func (r Realization) at(x []float64) Realization {
 }
 
 // samples returns n functions at the test inputs.
-func (r Realization) samples(s rng.Host, n int) (f [][]float64) {
+func (r drawnTruth) samples(s rng.Host, n int) (f [][]float64) {
 	for k := range n {
 		f = append(f, must.M1(r.Sample(s.Named("functions").At(uint32(k)))))
 	}
@@ -136,7 +136,7 @@ func (r Realization) samples(s rng.Host, n int) (f [][]float64) {
 // divergence from the prior. Two functions, mean + sd and mean - sd, have such moments. Functions that are all equal
 // have the standard deviation of the ridge.
 func TestScoresOfFunctions(t *testing.T) {
-	p := Process{Inputs: 3, Noise: 0.1}
+	p := processTruth{Inputs: 3, Noise: 0.1}
 	r := must.M1(p.Draw(rng.NewHost(1), 10, 20))
 	sd, k := r.deviations(), before(p, r.Test).deviations()
 	truth := map[string][]float64{"x": make([]float64, 20), "mean": r.Mean, "sd": sd}
@@ -209,7 +209,7 @@ func fewResponses(k Kind, n, data int, noise float64) Sweep {
 func TestRegressionAgents(t *testing.T) {
 	for _, k := range []Kind{Responses, Functions} {
 		s, o := fewResponses(k, 2, 5, 0.1), Options{Backend: backend.Go, Batches: 7}
-		exact := Entered(s, "exact", bayesianLinear, 1)
+		exact := FromLearner(s, "exact", bayesianLinear, 1)
 		small := regression(ensemblePlus(k, 3))
 		for _, a := range append(Agents(s)[3:], small, exact) {
 			usual := a.Learner
@@ -247,8 +247,8 @@ func TestRegressionIsLearned(t *testing.T) {
 		var score []float64
 		for _, data := range []int{1, 60} {
 			s := fewResponses(k, 5, data, 0.1)
-			a := Entered(s, "exact", bayesianLinear, 1)
-			score = append(score, s.Score(divergences(t, a, s, Options{Backend: backend.Go, Batches: 50})[1]).Mean())
+			a := FromLearner(s, "exact", bayesianLinear, 1)
+			score = append(score, s.score(divergences(t, a, s, Options{Backend: backend.Go, Batches: 50})[1]).Mean())
 		}
 		if score[1] > score[0]/3 {
 			t.Errorf("kind %d: got scores %v with one datum and with sixty, want a large decrease", k, score)
@@ -307,7 +307,7 @@ func ExampleENNPaper() {
 	s := ENNPaper()
 	s.Problems = s.Problems[70:71]
 	o := Options{Backend: backend.Go, Batches: 10}
-	err := Try(context.Background(), Entered(s, "cosines", bayesianLinear, 1), s, o, func(r []Result) error {
+	err := Try(context.Background(), FromLearner(s, "cosines", bayesianLinear, 1), s, o, func(r []Result) error {
 		fmt.Printf("%s of %s: %d data, KL %.1f\n", r[0].Agent, s.ID(r[0].Problem), r[0].Data, float64(r[0].KL))
 		return nil
 	})

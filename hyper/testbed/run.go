@@ -23,7 +23,7 @@ type Result struct {
 	// kinds of sweep it is the score that [Kind] describes. It is not finite if the agent's predictions are not.
 	KL stats.Float `json:"kl"`
 	SE stats.Float `json:"se"` // standard error of KL over the test batches
-	// Accuracy and ECE are of single classes, see [Calibration]. They are nil for other tau, and in older records.
+	// Accuracy and ECE are of single classes, see calibration. They are nil for other tau, and in older records.
 	Accuracy *stats.Float `json:"accuracy,omitempty"`
 	ECE      *stats.Float `json:"ece,omitempty"`
 	_        [0]func()    // requires field names in literals
@@ -152,7 +152,7 @@ type trier struct {
 	backend compute.Backend
 	agent   Agent
 	kind    Kind
-	tests   []Tests
+	tests   []testInputs
 	last    *trial
 }
 
@@ -160,7 +160,7 @@ func newTrier(a Agent, s Sweep, o Options) (*trier, error) {
 	b, err := backend.Open(o.Backend)
 	t := &trier{backend: b, agent: a, kind: s.Kind}
 	for _, tau := range o.Taus {
-		t.tests = append(t.tests, s.Tests(tau, o.Batches))
+		t.tests = append(t.tests, s.tests(tau, o.Batches))
 	}
 	return t, err
 }

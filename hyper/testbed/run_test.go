@@ -93,7 +93,7 @@ func uniformOf(t *testing.T, name string, s Sweep, tau, batches int) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trial, err := newTrial(b, untrained(1), Classes, 2, 3, []Tests{s.Tests(tau, batches)})
+	trial, err := newTrial(b, untrained(1), Classes, 2, 3, []testInputs{s.tests(tau, batches)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func uniformOf(t *testing.T, name string, s Sweep, tau, batches int) []float64 {
 // A problem's result does not depend on the problems beside it, nor on the chunks of indices, up to rounding. The test
 // covers indices that are listed, indices from a Gaussian, and masks.
 func TestResultsAreOfTheProblemAlone(t *testing.T) {
-	s := few(3, 5)
+	s := few(2, 5)
 	for _, a := range []Agent{EnsemblePlus(4), Hypermodel(), Dropout()} {
 		make := a.Learner
 		a.Learner = func(inputs, data int) learner.Learner {
@@ -136,11 +136,11 @@ func TestResultsAreOfTheProblemAlone(t *testing.T) {
 			return l
 		}
 		a.Steps = steps(9)
-		o := Options{Backend: backend.Go, Batches: 3, Side: 3} // on this backend nothing has to be compiled
+		o := Options{Backend: backend.Go, Batches: 2, Side: 3} // on this backend nothing has to be compiled
 		together := divergences(t, a, s, o)
 		o.Side = 1
 		alone := divergences(t, a, s, o)
-		for _, tau := range Taus {
+		for _, tau := range defaultTaus {
 			for i := range s.Problems {
 				if x, y := together[tau][i], alone[tau][i]; !(math.Abs(x-y) < 0.02*(1+y)) {
 					t.Errorf("%s, tau %d, problem %d: got %v next to others, %v alone", a.Name, tau, i, x, y)
@@ -159,7 +159,7 @@ func TestAgentsLearn(t *testing.T) {
 	}
 	o := Options{Batches: 200, Side: 3, Taus: []int{1}}
 	learned, uniform := divergences(t, MLP(), s, o), divergences(t, untrained(1), s, o)
-	if a, b := s.Score(learned[1]).Mean(), s.Score(uniform[1]).Mean(); a > b/4 {
+	if a, b := s.score(learned[1]).Mean(), s.score(uniform[1]).Mean(); a > b/4 {
 		t.Errorf("the divergence of mlp is %v, want far less than the uniform agent's %v", a, b)
 	}
 	p := s.Problems[0]
@@ -174,7 +174,7 @@ func TestLeaderboard(t *testing.T) {
 	s := few(4, 3)
 	var results []Result
 	for i, p := range s.Problems {
-		for _, tau := range Taus {
+		for _, tau := range defaultTaus {
 			base := float64(1 + i)
 			for agent, kl := range map[string]float64{"mlp": base, "half": base / 2, "broken": math.NaN()} {
 				results = append(results, Result{Agent: agent, Problem: p, Tau: tau, KL: stats.Float(kl)})
@@ -184,7 +184,7 @@ func TestLeaderboard(t *testing.T) {
 	results = append(results, Result{Agent: "alone", Problem: Problem{Number: 9}, Tau: 1})
 	lines := Leaderboard(s, results, "mlp")
 	if len(lines) != 6 || lines[0].Agent != "half" || lines[0].Ratio.Value != 0.5 || lines[0].Problems != 4 ||
-		lines[0].Mean != 1.25 || lines[5].Agent != "broken" || lines[5].Mean != Missing {
+		lines[0].Mean != 1.25 || lines[5].Agent != "broken" || lines[5].Mean != missingScore {
 		t.Errorf("got leaderboard %+v, want half first and broken last", lines)
 	}
 	if lines := Leaderboard(s, results, "nobody"); len(lines) != 0 {
@@ -267,7 +267,7 @@ func told(t *testing.T, jobs string, lines int, s Sweep, o Options, share string
 // the testbed allows for log-likelihoods. The test covers functions that are listed and functions that are drawn, with
 // independent and with dyadic inputs. XLA, which takes seconds to compile a case, has one.
 func TestProjectedExam(t *testing.T) {
-	s := few(3, 5)
+	s := few(2, 5)
 	agents := []Agent{untrained(5), short(Ensemble(6)), short(Hypermodel())}
 	if testing.Short() { // functions that are drawn take some ten seconds
 		agents = agents[:2]
@@ -278,8 +278,8 @@ func TestProjectedExam(t *testing.T) {
 				if name != backend.Go && (a.Name != Hypermodel().Name || anchors == 0) {
 					return
 				}
-				tests := Tests{Batches: 10, Tau: 10, Anchors: anchors}
-				tr := must.M1(newTrial(must.M1(backend.Open(name)), a, Classes, 2, 5, []Tests{tests, tests}))
+				tests := testInputs{Batches: 6, Tau: 10, Anchors: anchors}
+				tr := must.M1(newTrial(must.M1(backend.Open(name)), a, Classes, 2, 5, []testInputs{tests, tests}))
 				args := tr.args(s.Problems)
 				state := must.M1(tr.learn(t.Context(), args))
 				kl := map[bool][]float32{}

@@ -8,46 +8,47 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-// Missing is the score of a problem on which an agent has no finite divergence.
-const Missing = 1e6
+// missingScore is the score of a problem on which an agent has no finite divergence.
+const missingScore = 1e6
 
-// Counted returns the score of a divergence. A negative divergence, which is an error of estimation, counts as 0.
-func Counted(kl float64) float64 {
+// FiniteScore returns the score of a divergence: 0 for a negative divergence, which is an error of estimation, and a
+// million for one that is not finite.
+func FiniteScore(kl float64) float64 {
 	if math.IsNaN(kl) || math.IsInf(kl, 0) {
-		return Missing
+		return missingScore
 	}
 	return max(kl, 0)
 }
 
-// Score holds an agent's scores on the problems of a sweep, at one tau.
-type Score struct {
-	KL []float64 // by problem, in the order of the sweep; see [Counted]
+// scores holds an agent's scores on the problems of a sweep, at one tau.
+type scores struct {
+	KL []float64 // by problem, in the order of the sweep; see FiniteScore
 
 	classes [][]float64 // the same by seed class
 }
 
-// Score returns the scores of an agent from its divergences by problem number. A missing divergence counts as
-// [Missing].
-func (s Sweep) Score(kl map[int]float64) Score {
-	out := Score{classes: make([][]float64, max(s.Seeds, 1))}
+// score returns the scores of an agent from its divergences by problem number. A missing divergence counts as
+// missingScore.
+func (s Sweep) score(kl map[int]float64) scores {
+	out := scores{classes: make([][]float64, max(s.Seeds, 1))}
 	for _, p := range s.Problems {
 		x, ok := kl[p.Number]
 		if !ok {
 			x = math.NaN()
 		}
-		out.KL = append(out.KL, Counted(x))
+		out.KL = append(out.KL, FiniteScore(x))
 		class := &out.classes[s.class(p)]
-		*class = append(*class, Counted(x))
+		*class = append(*class, FiniteScore(x))
 	}
 	return out
 }
 
 // Mean returns the mean over problems, in nats. It is the testbed's score before division by the score of a baseline.
-func (s Score) Mean() float64 { return stat.Mean(s.KL, nil) }
+func (s scores) Mean() float64 { return stat.Mean(s.KL, nil) }
 
 // StdErr returns the standard error of Mean. It compares the means of seed classes: the i-th problems of all settings
 // are a class, so that classes differ by chance only. It is NaN for a single class.
-func (s Score) StdErr() float64 {
+func (s scores) StdErr() float64 {
 	var means []float64
 	for _, class := range s.classes {
 		if len(class) > 0 {
@@ -60,10 +61,10 @@ func (s Score) StdErr() float64 {
 // Over returns the score as it is published: the mean divided by the mean of a baseline, and its standard error if the
 // baseline's mean is known exactly. The testbed's code uses the uniform agent as baseline, its papers use the agent
 // mlp.
-func (s Score) Over(baseline Score) (ratio, se float64) {
+func (s scores) Over(baseline scores) (ratio, se float64) {
 	return s.Mean() / baseline.Mean(), s.StdErr() / baseline.Mean()
 }
 
 // Paired returns the mean divided by the mean of another agent on the same problems, with an interval from the pairs.
 // The interval treats differences between settings as chance. It is too wide if the ratio depends on the setting.
-func (s Score) Paired(other Score) stats.Estimate { return stats.RatioOfMeans(s.KL, other.KL) }
+func (s scores) Paired(other scores) stats.Estimate { return stats.RatioOfMeans(s.KL, other.KL) }

@@ -13,7 +13,7 @@ import (
 func TestScoreCounts(t *testing.T) {
 	s := Classification2D().Few(1)
 	s.Problems = s.Problems[:5] // 0, 10, 20, 30, 40
-	got := s.Score(map[int]float64{0: -1e-3, 10: 2.5, 20: math.NaN(), 30: math.Inf(1), 7: 3})
+	got := s.score(map[int]float64{0: -1e-3, 10: 2.5, 20: math.NaN(), 30: math.Inf(1), 7: 3})
 	if fmt.Sprint(got.KL) != "[0 2.5 1e+06 1e+06 1e+06]" {
 		t.Errorf("divergences count as %v, want [0 2.5 1e+06 1e+06 1e+06]", got.KL)
 	}
@@ -35,8 +35,8 @@ func TestScoreStdErr(t *testing.T) {
 		settings := float64(i / 4 % 3) // 0, 1 and 2 in turn, for 21 settings
 		kl[p.Number], uniform[p.Number] = []float64{0, 1, 2, 5}[i%4]+settings, 6
 	}
-	s := sweep.Score(kl)
-	ratio, se := s.Over(sweep.Score(uniform))
+	s := sweep.score(kl)
+	ratio, se := s.Over(sweep.score(uniform))
 	want := math.Sqrt(14.0 / 3 / 4)
 	got := []float64{s.Mean(), s.StdErr(), ratio, se}
 	near(t, "mean, error, ratio, its error", got, []float64{3, want, 0.5, want / 6}, 1e-12)
@@ -50,25 +50,25 @@ func TestScorePaired(t *testing.T) {
 	for i, p := range sweep.Problems {
 		all[p.Number], half[p.Number], other[p.Number] = float64(i+1), float64(i+1)/2, float64(180-i)/2
 	}
-	e := sweep.Score(half).Paired(sweep.Score(all))
+	e := sweep.score(half).Paired(sweep.score(all))
 	near(t, "half", []float64{float64(e.Lower), float64(e.Value), float64(e.Upper)}, []float64{0.5, 0.5, 0.5}, 1e-9)
-	e = sweep.Score(other).Paired(sweep.Score(all))
+	e = sweep.score(other).Paired(sweep.score(all))
 	if float64(e.Value) != 0.5 || e.Lower > 0.45 || e.Upper < 0.55 {
 		t.Errorf("got ratio %v, want 0.5 with an interval", e)
 	}
-	if want := stats.RatioOfMeans(sweep.Score(other).KL, sweep.Score(all).KL); e != want {
+	if want := stats.RatioOfMeans(sweep.score(other).KL, sweep.score(all).KL); e != want {
 		t.Errorf("%v, want %v", e, want)
 	}
 }
 
 // The scores of an agent that halves the divergence of a baseline.
-func ExampleSweep_Score() {
+func Example_score() {
 	sweep := Classification2D()
 	agent, baseline := map[int]float64{}, map[int]float64{}
 	for _, p := range sweep.Problems {
 		agent[p.Number], baseline[p.Number] = 0.3, 0.6
 	}
-	ratio, se := sweep.Score(agent).Over(sweep.Score(baseline))
-	fmt.Printf("%.2f %.2f, %.2f of the baseline\n", sweep.Score(agent).Mean(), ratio, se)
+	ratio, se := sweep.score(agent).Over(sweep.score(baseline))
+	fmt.Printf("%.2f %.2f, %.2f of the baseline\n", sweep.score(agent).Mean(), ratio, se)
 	// Output: 0.30 0.50, 0.00 of the baseline
 }

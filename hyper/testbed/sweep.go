@@ -8,10 +8,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Taus lists the numbers of classes that are predicted together; agents are tested with each of them on every problem.
-// The testbed lists a sweep once for each tau, with the same numbers and seeds. Here an agent learns a problem once and
-// is tested twice.
-var Taus = []int{1, 10}
+// defaultTaus lists the numbers of classes that are predicted together; agents are tested with each of them on every
+// problem. The testbed lists a sweep once for each tau, with the same numbers and seeds. Here an agent learns a problem
+// once and is tested twice.
+var defaultTaus = []int{1, 10}
 
 // Kind says what agents predict in a sweep, and how they are scored.
 type Kind int
@@ -21,7 +21,7 @@ const (
 	// Classes are drawn by the truth. The score is the truth's log-likelihood of the classes minus the agent's.
 	Classes Kind = iota
 	// Responses are f(x) plus noise. The score is defined as for classes. An agent's likelihood of y is the mean of the
-	// densities N(y; f(x), sigma^2) over [RegressionIndices] functions. The truth scores 0. The exact posterior scores
+	// densities N(y; f(x), sigma^2) over responseIndices functions. The truth scores 0. The exact posterior scores
 	// ln(1 + s^2/sigma^2) / 2 on average, where s is its standard deviation of f(x): no agent can score less.
 	Responses
 	// Functions have an exact posterior. The score at a test input is the divergence of the posterior of f(x) from a
@@ -36,8 +36,9 @@ type Sweep struct {
 	Name     string // the testbed's name in lower case
 	Kind     Kind
 	Problems []Problem
-	Seeds    int // number of problems of each setting; the standard error compares seed classes, see [Score]
-	Anchors  int // of the test inputs, see [Tests]
+	// Seeds is the number of problems of each setting. Standard errors compare the i-th problems of all settings.
+	Seeds   int
+	Anchors int // of the test inputs, see testInputs
 }
 
 // Known maps the name of each sweep to a function that returns the sweep.
@@ -104,7 +105,7 @@ func (s *Sweep) add(p Problem) {
 // Taus returns the default numbers of joint predictions.
 func (s Sweep) Taus() []int {
 	if s.Kind == Classes {
-		return Taus
+		return defaultTaus
 	}
 	return []int{1}
 }
@@ -134,9 +135,9 @@ func (s Sweep) class(p Problem) int { return p.Number % max(s.Seeds, 1) }
 // ID returns the testbed's name of a problem, for example classification_2d/75.
 func (s Sweep) ID(p Problem) string { return fmt.Sprintf("%s/%d", s.Name, p.Number) }
 
-// Tests returns the sweep's tests with tau inputs in each batch. The testbed draws 1000 batches.
-func (s Sweep) Tests(tau, batches int) Tests {
-	return Tests{Batches: batches, Tau: tau, Anchors: s.Anchors}
+// tests returns the sweep's test inputs, with tau inputs in each batch. The testbed draws 1000 batches.
+func (s Sweep) tests(tau, batches int) testInputs {
+	return testInputs{Batches: batches, Tau: tau, Anchors: s.Anchors}
 }
 
 // Validate reports every fault of the sweep and of its problems.

@@ -2,19 +2,20 @@
 // NeurIPS 2022). The truth of a problem is a random network. An agent's score is the distance between its joint
 // predictions of several classes and the truth's. In regression sweeps the truth is drawn from a Gaussian process.
 //
-// A [Problem] describes the data that an agent learns from, and has the seed of the truth. An [Environment] draws the
-// truth and its data, and [Tests] draw the batches of inputs at which agents predict. An agent predicts the log odds of
-// class 1 for each of K functions that it considers possible. [Drawn.LogLikelihood] and a [Mixture] turn these into the
-// log-likelihood of its joint prediction, and [Drawn.Divergence] compares the log-likelihood to the truth's. [Sweep]
-// and [Score] combine many problems.
+// [Try] trains an [Agent] on the problems of a [Sweep] and tests it, a [Record] stores the results, and [Leaderboard]
+// compares agents:
 //
-// The truth of regression is a [Process]. Its posterior given the data is known exactly: a [Realization]. [Kind] lists
-// the scores.
+//	sweep := testbed.Classification2D()
+//	err := testbed.Try(ctx, testbed.Epinet(), sweep, testbed.Options{}, func(r []testbed.Result) error {
+//		results = append(results, r...)
+//		return nil
+//	})
+//	lines := testbed.Leaderboard(sweep, results, "mlp")
 //
-// The caller chooses the streams of random numbers. Equal streams in [Environment.Init] and [Environment.Data] give the
-// same problem, however an agent is tested.
-//
-// [Try] trains an [Agent] on problems and tests it, a [Record] stores the results, and [Leaderboard] compares agents.
+// A [Problem] describes the data that an agent learns from, and has the seed of the truth. For classes the truth is a
+// random network. An agent predicts the log odds of class 1 for each of K functions that it considers possible. These
+// give the log-likelihood of its joint prediction, which is compared to the truth's. For regression the truth is drawn
+// from a Gaussian process, whose posterior given the data is known exactly. [Kind] lists the scores.
 //
 // # What differs from the testbed's code
 //

@@ -22,7 +22,7 @@ type trial struct {
 	kind         Kind
 	inputs, data int
 	learner      learner.Learner
-	env          Environment
+	env          networkTruth
 	start, fit   *program
 	observe      *program // only called if the agent does not replay its data
 	tests        []*exam
@@ -30,7 +30,7 @@ type trial struct {
 
 // exam holds the programs that test a trained agent on one kind of test inputs.
 type exam struct {
-	Tests
+	testInputs
 	trial              *trial
 	marks              marks
 	chunk              int // number of indices in a call; with projection, number of batches
@@ -38,13 +38,13 @@ type exam struct {
 	draw, answer, mark *program
 }
 
-// mostExact is the largest tau at which the likelihood is the mean over functions. For larger tau it is a [Projection].
+// mostExact is the largest tau at which the likelihood is the mean over functions. For larger tau it is a projection.
 const mostExact = 10
 
 // newTrial returns a trial. The first calls of its programs compile them.
-func newTrial(b compute.Backend, a Agent, kind Kind, inputs, data int, of []Tests) (*trial, error) {
+func newTrial(b compute.Backend, a Agent, kind Kind, inputs, data int, of []testInputs) (*trial, error) {
 	t := &trial{agent: a, kind: kind, inputs: inputs, data: data, learner: a.learner(inputs, data),
-		env: Environment{Inputs: inputs}}
+		env: networkTruth{Inputs: inputs}}
 	var err error
 	if t.start, err = newProgram(b, t.buildStart); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func newTrial(b compute.Backend, a Agent, kind Kind, inputs, data int, of []Test
 		return nil, err
 	}
 	for _, tests := range of {
-		e := &exam{Tests: tests, trial: t, marks: kind.marks(), projected: tests.Tau > mostExact}
+		e := &exam{testInputs: tests, trial: t, marks: kind.marks(), projected: tests.Tau > mostExact}
 		for _, p := range []struct {
 			place *(*program)
 			build func(named[*Node]) named[*Node]

@@ -1,4 +1,4 @@
-package study
+package analysis
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -28,8 +27,8 @@ type Tradeoff struct {
 	ByTime       Place          `json:"place_by_time,omitempty"` // empty if a time was not measured
 }
 
-// Measured returns the tradeoff that has the agent and the settings of an entry, if there is one.
-func Measured(all []Tradeoff, e lab.Entry) (Tradeoff, bool) {
+// FindTradeoff returns the tradeoff that has the agent and the settings of an entry, if there is one.
+func FindTradeoff(all []Tradeoff, e lab.Entry) (Tradeoff, bool) {
 	settings, _ := json.Marshal(catalog.Values(e.Setting))
 	at := slices.IndexFunc(all, func(o Tradeoff) bool {
 		theirs, _ := json.Marshal(o.Settings)
@@ -43,9 +42,9 @@ func Measured(all []Tradeoff, e lab.Entry) (Tradeoff, bool) {
 
 // Tradeoffs returns one Tradeoff for each entry, in the order of the entries. micros holds the microseconds of each
 // entry: the time of one period of one run on one core. It may be nil, and its elements NaN, if times were not
-// measured. The error wraps [analysis.ErrNoRows] if an entry has no rows.
+// measured. The error wraps ErrNoRows if an entry has no rows.
 func Tradeoffs(h lab.Header, rows []lab.Row, micros []float64) ([]Tradeoff, error) {
-	all, err := analysis.Summarize(h, rows)
+	all, err := Summarize(h, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +56,7 @@ func Tradeoffs(h lab.Header, rows []lab.Row, micros []float64) ([]Tradeoff, erro
 			"agent", len(micros), len(all))
 	}
 	out, operations := make([]Tradeoff, len(all)), make([]float64, len(all))
-	for i, c := range analysis.Curves(h, rows) {
+	for i, c := range Curves(h, rows) {
 		regret, period := c.Final()
 		operations[i] = all[i].Computation
 		out[i] = Tradeoff{Agent: c.Agent, Settings: c.Settings, Period: period, Runs: c.Runs, Regret: regret,
@@ -90,25 +89,32 @@ const (
 )
 
 // frontier returns the places of entries by the cost of each. It compares mean regrets in pairs, over the same seeds,
-// with Holm's correction over all pairs. The error wraps [analysis.ErrNoRows] if a pair has no common rows.
+// with Holm's correction over all pairs. The error wraps ErrNoRows if a pair has no common rows.
 func frontier(rows []lab.Row, costs []float64) ([]Place, error) {
 	type pair struct{ a, b int }
-	var pairs []pair
-	var findings []Finding
+	less := map[pair]bool{} // whether the first entry certainly has less regret
+	var pairs []pair        // pairs with a p-value: first the entry with less regret
+	var p []float64
 	for a := range costs {
 		for b := range a {
-			d, err := analysis.PairedDifference(rows, a, b)
+			d, err := PairedDifference(rows, a, b)
 			if err != nil {
 				return nil, err
 			}
-			pairs = append(pairs, pair{a, b})
-			findings = append(findings, JudgeBelow("", d.Ratio, 1, d.Period, d.Pairs))
+			at := pair{a, b}
+			if d.Ratio.Value > 1 {
+				at = pair{b, a}
+			}
+			if x := d.Ratio.PValue(1); !math.IsNaN(x) {
+				pairs, p = append(pairs, at), append(p, x)
+			} else { // the regret of an entry is 0, or there is a single run
+				less[at] = d.Ratio.Upper < 1 || d.Ratio.Lower > 1
+			}
 		}
 	}
-	less := map[pair]bool{} // whether the first entry certainly has less regret
-	for i, f := range Correct(findings) {
-		p := pairs[i]
-		less[p], less[pair{p.b, p.a}] = f.Verdict == Reproduced, f.Verdict == Refuted
+	corrected, _ := stats.Holm(p)
+	for i, at := range pairs {
+		less[at] = corrected[i] < 1-stats.Level
 	}
 	out := make([]Place, len(costs))
 	for i := range costs {

@@ -8,27 +8,27 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// mostLookers is the maximum number of compiled programs. Programs need memory.
-const mostLookers = 12
+// mostPrograms is the maximum number of compiled programs. Programs need memory.
+const mostPrograms = 12
 
-// lookers computes the beliefs of Specs. It keeps the programs of the latest shapes of entries, each in a Looker.
-type lookers struct {
+// beliefPrograms computes the beliefs of Specs. It keeps the compiled programs for the latest shapes of entries.
+type beliefPrograms struct {
 	ahead sync.Mutex // held by the goroutine that compiles in advance
 
 	mu    sync.Mutex
-	all   map[string]*looker
+	all   map[string]*beliefProgram
 	order []string // keys of all, the latest last
 }
 
-// looker is a Looker for one goroutine at a time.
-type looker struct {
+// beliefProgram has the programs of one shape, for one goroutine at a time.
+type beliefProgram struct {
 	mu sync.Mutex
 	lab.BeliefReader
 	compiled bool
 }
 
-// of returns the looker for a Spec's shapes.
-func (l *lookers) of(spec lab.Spec) *looker {
+// of returns the programs for the shapes of a Spec's entries.
+func (l *beliefPrograms) of(spec lab.Spec) *beliefProgram {
 	var shapes []string
 	for _, e := range spec.Entries {
 		shapes = append(shapes, e.Shape())
@@ -43,18 +43,18 @@ func (l *lookers) of(spec lab.Spec) *looker {
 		}
 	}
 	if l.all == nil {
-		l.all = map[string]*looker{}
+		l.all = map[string]*beliefProgram{}
 	}
-	if len(l.order) == mostLookers {
+	if len(l.order) == mostPrograms {
 		delete(l.all, l.order[0])
 		l.order = l.order[1:]
 	}
-	l.all[key], l.order = new(looker), append(l.order, key)
+	l.all[key], l.order = new(beliefProgram), append(l.order, key)
 	return l.all[key]
 }
 
-// look returns the result of lab.BeliefReader.Look.
-func (l *lookers) look(ctx context.Context, spec lab.Spec, period int) ([]lab.Row, []lab.Belief, error) {
+// beliefs returns the rows of a Spec's runs, and the beliefs of its first run after a period.
+func (l *beliefPrograms) beliefs(ctx context.Context, spec lab.Spec, period int) ([]lab.Row, []lab.Belief, error) {
 	one := l.of(spec)
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -66,8 +66,8 @@ func (l *lookers) look(ctx context.Context, spec lab.Spec, period int) ([]lab.Ro
 	return rows, beliefs, err
 }
 
-// compile compiles the programs that look needs for a Spec.
-func (l *lookers) compile(spec lab.Spec) error {
+// compile compiles the programs that beliefs needs for a Spec.
+func (l *beliefPrograms) compile(spec lab.Spec) error {
 	one := l.of(spec)
 	one.mu.Lock()
 	defer one.mu.Unlock()

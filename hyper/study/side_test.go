@@ -23,9 +23,9 @@ func ExampleNewSide() {
 	// exact
 }
 
-// Judge pairs the runs of two sides by seed: a loses a tenth of b's regret in total, and twice as much in the late
+// Test pairs the runs of two sides by seed: a loses a tenth of b's regret in total, and twice as much in the late
 // half.
-func TestComparisonJudges(t *testing.T) {
+func TestRegretRatio(t *testing.T) {
 	simulate := func(agents, sets []string, _ lab.Size) (h lab.Header, rows []lab.Row, err error) {
 		h.Spec.Entries = []lab.Entry{{Agent: agents[0]}}
 		early, late := 10., 10.
@@ -42,22 +42,22 @@ func TestComparisonJudges(t *testing.T) {
 	}
 	a, b := study.NewSide("a"), study.NewSide("b")
 	for name, of := range map[string]struct {
-		study.Comparison
+		study.RegretRatio
 		estimate float64
 		want     study.Verdict
 	}{
-		"below":     {study.Comparison{A: a, B: b, Below: 0.2}, 0.1, study.Reproduced},
-		"not below": {study.Comparison{A: b, B: a, Below: 9}, 10, study.Refuted},
-		"within":    {study.Comparison{A: a, B: b, Above: 0.05, Below: 0.2}, 0.1, study.Reproduced},
-		"outside":   {study.Comparison{A: a, B: b, Above: 0.5, Below: 1}, 0.1, study.Refuted},
-		"late":      {study.Comparison{A: a, B: b, Below: 1, Late: true}, 2, study.Refuted},
+		"below":     {study.RegretRatio{A: a, B: b, Claimed: study.Below(0.2)}, 0.1, study.Reproduced},
+		"not below": {study.RegretRatio{A: b, B: a, Claimed: study.Below(9)}, 10, study.Refuted},
+		"within":    {study.RegretRatio{A: a, B: b, Claimed: study.Range{Above: 0.05, Below: 0.2}}, 0.1, study.Reproduced},
+		"outside":   {study.RegretRatio{A: a, B: b, Claimed: study.Range{Above: 0.5, Below: 1}}, 0.1, study.Refuted},
+		"late":      {study.RegretRatio{A: a, B: b, Claimed: study.Below(1), Late: true}, 2, study.Refuted},
 	} {
-		f := must.M1(of.Judge(simulate, lab.Size{Periods: 2, Runs: 20}))
-		if math.Abs(float64(f.Estimate)-of.estimate) > 1e-9 || f.Verdict != of.want {
-			t.Errorf("%s: %.3f, %s; want %.3f, %s", name, f.Estimate, f.Verdict, of.estimate, of.want)
+		f := must.M1(of.Test(simulate, lab.Size{Periods: 2, Runs: 20}))
+		if math.Abs(float64(f.Estimate.Value)-of.estimate) > 1e-9 || f.Verdict != of.want {
+			t.Errorf("%s: %.3f, %s; want %.3f, %s", name, f.Estimate.Value, f.Verdict, of.estimate, of.want)
 		}
 	}
-	if _, err := (study.Comparison{A: a, B: b, Below: 1}).Judge(simulate, lab.Size{Periods: 2, Runs: 21}); err == nil {
+	if _, err := (study.RegretRatio{A: a, B: b, Claimed: study.Below(1)}).Test(simulate, lab.Size{Periods: 2, Runs: 21}); err == nil {
 		t.Error("20 runs are enough for a size of 21")
 	}
 }

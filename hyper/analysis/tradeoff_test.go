@@ -1,4 +1,4 @@
-package study
+package analysis
 
 import (
 	"errors"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/internal/toys"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -39,7 +38,7 @@ func TestFrontier(t *testing.T) {
 			t.Errorf("costs %v: %s, want %s", c.costs, got, c.want)
 		}
 	}
-	if _, err := frontier(rows, []float64{1, 2, 3, 4, 5, 6}); !errors.Is(err, analysis.ErrNoRows) {
+	if _, err := frontier(rows, []float64{1, 2, 3, 4, 5, 6}); !errors.Is(err, ErrNoRows) {
 		t.Errorf("of an entry without rows: error %v, want ErrNoRows", err)
 	}
 

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
+)
+
+// goOn continues a sweep or a search.
+func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
+	begun := append(settingFlags, "halving", "least", "out", "shards", "backend", "batch-runs")
+	if err := fixed(c, dir+" is a sweep that has begun: %s cannot change it", begun...); err != nil {
+		return err
+	}
+	s, err := sweep.OpenSearch(dir)
+	if err == nil {
+		s.Mix = f.engine.mix.reporter()
+		return f.runSearch(c.Context(), s, dir)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	p, err := sweep.Open(dir, known)
+	if err != nil {
+		return err
+	}
+	p.Mix = f.engine.mix.reporter()
+	return f.runPlan(c.Context(), p, dir)
+}
+
+// runSearch runs the rungs of a search. With a scheduler it only starts the next rung.
+func (f *sweepFlags) runSearch(ctx context.Context, s sweep.Search, dir string) error {
+	if f.dryRun {
+		spec, err := s.Tuning.Spec(known)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(os.Stderr, "hyper: a search has several rounds; this shows all its settings at the size of the last round")
+		p, err := sweep.New(spec, s.Options)
+		if err != nil {
+			return err
+		}
+		return f.runPlan(ctx, p, dir)
+	}
+	t, err := s.Run(dir, known, func(rung string, p sweep.Plan) error {
+		if _, _, err := p.Rows(rung, known); err == nil {
+			return nil
+		}
+		if err := f.runPlan(ctx, p, rung); err != nil || f.name == "local" {
+			return err
+		}
+		return errLater
+	})
+	if errors.Is(err, errLater) {
+		fmt.Fprintf(os.Stderr, "when this round is done, `hyper sweep %s --engine %s` starts the next\n", dir, f.name)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return printTuning(t)
+}
+
+// errLater means that a scheduler runs the shards after hyper has ended.
+var errLater = errors.New("later")
+
+// runPlan runs the shards of a plan, or submits them.
+func (f *sweepFlags) runPlan(ctx context.Context, p sweep.Plan, dir string) error {
+	switch {
+	case f.name == "slurm":
+		return f.cluster.slurm(ctx, p, dir, f.engine, f.dryRun)
+	case f.name == "kubernetes":
+		return f.cluster.kubernetes(p, dir, f.engine, f.dryRun)
+	case f.dryRun:
+		return printPlan(p)
+	}
+	return f.runLocal(ctx, p, dir)
+}
+
+func (f *sweepFlags) runLocal(ctx context.Context, p sweep.Plan, dir string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	workers := f.engine.workers
+	if workers == 0 {
+		workers = runtime.NumCPU()
+		if p.Backend == backend.XLACUDA {
+			workers = 1
+		}
+	}
+	bar := newProgressBar(os.Stderr)
+	l := sweep.Local{Command: f.engine.shardCommand(self, "--serve"), Workers: workers, Retries: f.cluster.retries,
+		Progress: bar.update}
+	err = l.Run(ctx, p, dir)
+	bar.finish()
+	switch {
+	case errors.Is(err, lab.ErrInterrupted):
+		fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are saved: `hyper sweep %s` continues\n", dir)
+		return err
+	case errors.Is(err, lab.ErrMixed):
+		return err
+	case err != nil:
+		return failure{err}
+	}
+	fmt.Fprintf(os.Stderr, "%d shards done: `hyper merge %s FILE.jsonl.gz` joins them\n", len(p.Shards), dir)
+	return nil
+}
+
+// shardCommand returns the command line that runs shards.
+func (f engineFlags) shardCommand(self string, more ...string) []string {
+	args := append([]string{self, "shard"}, more...)
+	if f.every > 0 {
+		args = append(args, "--checkpoint-every", f.every.String())
+	}
+	if f.mix {
+		args = append(args, "--mix")
+	}
+	return args
+}
+
+// printPlan prints the shards of a sweep.
+func printPlan(p sweep.Plan) error {
+	for n, s := range p.Shards {
+		spec := p.ShardSpec(n)
+		fmt.Printf("shard %d: %d settings of %s, %d runs from seed %d, %d periods\n", n, len(s.Entries),
+			spec.Entries[0].Agent, s.Runs, spec.Seed, spec.Periods)
+	}
+	_, err := fmt.Printf("%d shards, %d settings, %d runs each, on %s\n", len(p.Shards),
+		len(p.Spec.Entries), p.Spec.Runs, p.Backend)
+	return err
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/testbed"
+)
+
+// worker returns the command line of a process that helps to try an agent: see [testbedWorkerCommand].
+func (f *testbedFlags) worker(a testbed.Agent, left testbed.Sweep) ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	name := a.Name
+	for _, file := range f.agents {
+		if filepath.Ext(file) == ".json" && ownName(file) == name {
+			name = file
+		}
+	}
+	job := workerJob{Agent: name, Sweep: left, Steps: f.steps, Batches: f.options.Batches, Side: f.options.Side,
+		Taus: f.options.Taus}
+	text, err := json.Marshal(job)
+	return []string{self, "testbed-worker", string(text)}, err
+}
+
+// workerJob is a task. Each worker process does a part of it.
+type workerJob struct {
+	Agent                string // name or FILE.json
+	Sweep                testbed.Sweep
+	Steps, Batches, Side int
+	Taus                 []int
+}
+
+// testbedWorkerCommand returns the command of a process that tries an agent on problems for `hyper testbed`.
+func testbedWorkerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "testbed-worker JOB SHARE",
+		Short:  "Try an agent on problems for a `hyper testbed` that started this process",
+		Hidden: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return errors.New("testbed-worker takes a job and a share of the cores")
+			}
+			var job workerJob
+			if err := json.Unmarshal([]byte(args[0]), &job); err != nil {
+				return err
+			}
+			f := testbedFlags{steps: job.Steps}
+			a, err := f.agent(job.Sweep, job.Agent)
+			if err != nil {
+				return err
+			}
+			o := testbed.Options{Backend: backend.XLACPU, Batches: job.Batches, Side: job.Side, Taus: job.Taus}
+			_ = testbed.Worker(c.Context(), os.Stdin, os.Stdout, a, job.Sweep, o, args[1]) // the parent prints the error
+			return nil
+		},
+	}
+}
