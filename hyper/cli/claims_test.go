@@ -62,6 +62,7 @@ func TestAnswersOnPages(t *testing.T) {
 	all := must.M1(study.Answers(archive(), paper.Sentences))
 	table := "\n" + study.AnswersTable(all) + "\n"
 	has(t, resultsPage, "<!-- answers", "<!-- end of answers -->", table)
+	has(t, "../../README.md", "<!-- ten answers", "<!-- end of ten answers -->", table)
 	has(t, "../../README.md", "<!-- answers", "<!-- end of answers -->", fmt.Sprintf(`
 **Does the paper hold?** Experiments test %d of its sentences: %s, because the
 runs so far do not decide. See [the answers and their evidence](notebooks/results/README.md).

@@ -30,12 +30,16 @@ func (s Answer) ListItem() string {
 		upperFirst(s.Reason()))
 }
 
-// AnswersTable returns answers as a Markdown table.
+// AnswersTable returns answers as a Markdown table, each with its deciding number.
 func AnswersTable(all []Answer) string {
 	var b strings.Builder
-	b.WriteString("| | The paper says | Answer | What the runs say |\n| --- | --- | --- | --- |\n")
+	b.WriteString("| | The paper says | Answer | Number that decides, or comes nearest |\n| --- | --- | --- | --- |\n")
 	for _, s := range all {
-		fmt.Fprintf(&b, "| %d | %s (%s) | **%s** | %s |\n", s.Number, s.Text, s.Section, s.Verdict, s.Reason())
+		number := "runs are missing"
+		if c := s.Deciding; c.Missing == "" {
+			number = fmt.Sprintf("%s, claimed %v", c.Interval(), c.Claimed)
+		}
+		fmt.Fprintf(&b, "| %d | %s (%s) | **%s** | %s |\n", s.Number, s.Text, s.Section, s.Verdict, number)
 	}
 	return b.String()
 }
@@ -62,7 +66,8 @@ func Evidence(all []Answer) string {
 	var b strings.Builder
 	for _, s := range all {
 		fmt.Fprintf(&b, "### %d. %s: %s\n\n%s\n%s\n", s.Number, upperFirst(s.Label), s.Verdict,
-			wrapped(fmt.Sprintf("%s. In the paper's words: “%s” (%s).", s.Text, s.Quote, s.Section)), s.ComparisonsTable())
+			wrapped(fmt.Sprintf("%s. In the paper's words: “%s” (%s). %s.", s.Text, s.Quote, s.Section,
+				upperFirst(s.Reason()))), s.ComparisonsTable())
 	}
 	return b.String()
 }
