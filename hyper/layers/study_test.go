@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -38,10 +37,9 @@ import (
 )
 
 var (
-	studyRows   = flag.String("study.rows", "", "file of JSON lines to which TestStudy appends the rows that it lacks")
-	studyOnly   = flag.String("study.only", "", "the cells that TestStudy runs, SET/METHOD/VALUE/SEED: a regular expression")
-	studyScores = flag.String("study.logits", "", "float32 [indices, inputs, classes] of another program for the one "+
-		"cell of study.only: TestStudyScores prints their scores")
+	studyRows  = flag.String("study.rows", "", "file of JSON lines to which TestStudy appends the rows that it lacks")
+	studyOnly  = flag.String("study.only", "", "the cells that TestStudy runs, SET/METHOD/VALUE/SEED: a regular expression")
+	studyServe = flag.Bool("study.serve", false, "TestStudy also answers enn.py, on the standard input")
 )
 
 // Sizes of the study; notebooks/results/layers/README.md is its protocol, and enn.py has the same sizes.
@@ -324,14 +322,45 @@ func TestStudy(t *testing.T) {
 	if *studyRows == "" {
 		t.Skip("needs -study.rows FILE; see notebooks/results/layers")
 	}
-	rows, only := readStudy(*studyRows), regexp.MustCompile(*studyOnly)
+	if !*studyServe {
+		appendStudy(t, *studyRows, *studyOnly)
+		return
+	}
+	out := json.NewEncoder(os.Stdout)
+	for in := json.NewDecoder(os.Stdin); ; {
+		var ask struct {
+			Only, Logits, Set string
+			Seed              int
+		}
+		if err := in.Decode(&ask); err == io.EOF {
+			return
+		} else {
+			must.M(err)
+		}
+		var answer studyRow
+		if ask.Logits != "" {
+			packed := must.M1(os.ReadFile(ask.Logits))
+			logits := make([]float32, len(packed)/4)
+			must.M1(binary.Decode(packed, binary.LittleEndian, logits))
+			answer.score(must.M1(backend.Open(backend.Default())), logits, studySets[ask.Set].data(ask.Seed))
+		} else {
+			appendStudy(t, *studyRows, ask.Only)
+		}
+		must.M(out.Encode(answer))
+	}
+}
+
+// appendStudy appends to a file the rows that it lacks, of the cells that a regular expression matches.
+func appendStudy(t *testing.T, path, expression string) {
+	t.Helper()
+	rows, only := readStudy(path), regexp.MustCompile(expression)
 	for _, c := range cells(chosen(rows, ownLibrary)) {
 		done := func(r studyRow) bool { return r.Library == ownLibrary && r.studyCell == c }
 		if !only.MatchString(c.String()) || slices.ContainsFunc(rows, done) {
 			continue
 		}
 		row := c.run(t)
-		file := must.M1(os.OpenFile(*studyRows, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644))
+		file := must.M1(os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644))
 		must.M1(file.Write(append(must.M1(json.Marshal(row)), '\n')))
 		must.M(file.Close())
 		t.Logf("%s: error %.3f, marginal %.3f, joint %.3f, %.0f us", c, row.Error, row.Marginal, row.Joint, row.CPU)
@@ -414,20 +443,4 @@ func (r *studyRow) score(b compute.Backend, logits []float32, d studyData) {
 	for i, to := range []*float64{&r.Error, &r.Marginal, &r.Joint} {
 		*to = float64(tensors.ToScalar[float32](out[i]))
 	}
-}
-
-// TestStudyScores prints a row with the scores of another program's logits for the test data of a cell.
-func TestStudyScores(t *testing.T) {
-	if *studyScores == "" {
-		t.Skip("needs -study.logits FILE; see notebooks/results/layers")
-	}
-	part := strings.Split(*studyOnly, "/")
-	seed := must.M1(strconv.Atoi(part[3]))
-	packed := must.M1(os.ReadFile(*studyScores))
-	logits := make([]float32, len(packed)/4)
-	must.M1(binary.Decode(packed, binary.LittleEndian, logits))
-	var r studyRow
-	r.score(must.M1(backend.Open(backend.Default())), logits, studySets[part[0]].data(seed))
-	fmt.Printf("scores %s\n", must.M1(json.Marshal(map[string]float64{"error": r.Error, "marginal": r.Marginal,
-		"joint": r.Joint})))
 }

@@ -97,7 +97,7 @@ def network(method, v, k, x, seed):
     if method == "full-linear":
         return networks.MLPHypermodelWithHypermodelPrior(
             base_output_sizes=sizes, prior_scale=v, dummy_input=first, indexer=networks.GaussianIndexer(DIM),
-            prior_base_output_sizes=sizes, seed=seed), INDICES, 0
+            prior_base_output_sizes=sizes, seed=seed, scale=False), INDICES, 0
     if method == "epinet":
         return networks.epinet.make_mlp_epinet(sizes, [15, 15], DIM, expose_layers=[False, True, False], prior_scale=v,
                                                stop_gradient=True), INDICES, 0
@@ -174,26 +174,30 @@ def append(row):
         f.write(json.dumps(row) + "\n")
 
 
-def beside(name, method, v, seed):
-    """Runs a cell of enn, whose logits the Go program scores."""
+class Own:
+    """The Go program, which makes the rows of hyper/layers, and scores the logits of enn."""
+
+    def __init__(self):
+        command = [TEST, "-test.run", "^TestStudy$", "-test.timeout", "0", "-study.serve", "-study.rows",
+                   os.path.abspath(ROWS)]
+        self.process = subprocess.Popen(command, cwd=HERE / "hyper/layers", stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def ask(self, **question):
+        print(json.dumps(question), file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())
+
+
+def beside(own, name, method, v, seed):
+    """Runs a cell of enn."""
     logits, row = run(name, method, v, seed)
     with tempfile.NamedTemporaryFile(suffix=".f32") as f:
         logits.tofile(f)
         f.flush()
-        command = [TEST, "-test.run", "^TestStudyScores$", "-study.only", f"{name}/{method}/{v}/{seed}",
-                   "-study.logits", f.name]
-        out = subprocess.run(command, cwd=HERE / "hyper/layers", check=True, capture_output=True, text=True).stdout
-    scores = json.loads(next(line for line in out.splitlines() if line.startswith("scores "))[7:])
+        scores = own.ask(logits=f.name, set=name, seed=seed)
+    scores = {k: scores[k] for k in ("error", "marginal", "joint")}
     append({"library": "enn", "set": name, "method": method, "value": v, "seed": seed, **scores, **row})
     print(name, method, v, seed, scores, round(row["cpu_us"]), flush=True)
-
-
-def ours(name, method, seed):
-    """Runs the cells of hyper/layers that its rows lack; the Go program appends them."""
-    command = [TEST, "-test.run", "^TestStudy$", "-test.v", "-test.timeout", "0", "-study.rows", os.path.abspath(ROWS),
-               "-study.only", f"^{name}/{method}/[^/]*/{seed}$"]
-    out = subprocess.run(command, cwd=HERE / "hyper/layers", check=True, capture_output=True, text=True).stdout
-    print(*[line.strip() for line in out.splitlines() if "joint" in line], sep="\n", flush=True)
 
 
 def chosen(rows, method):
@@ -203,27 +207,28 @@ def chosen(rows, method):
     return min(found, key=lambda r: r["joint"])["value"]
 
 
-def cells(name, method, values, seed):
+def cells(own, name, method, values, seed):
     """Runs the cells of both libraries, one after the other."""
     done = {(r["set"], r["method"], r["value"], r["seed"]) for r in read() if r["library"] == "enn"}
-    both = [lambda: ours(name, method, seed)]
+    both = [lambda: own.ask(only=f"^{name}/{method}/[^/]*/{seed}$")]
     for v in values:
         if (name, method, v, seed) not in done:
-            both.insert(0 if seed % 2 else len(both), lambda v=v: beside(name, method, v, seed))
+            both.insert(0 if seed % 2 else len(both), lambda v=v: beside(own, name, method, v, seed))
     for one in both:
         one()
 
 
 def main():
+    own = Own()
     for method in METHODS:
-        cells("search", method, VALUES.get(method, []), SEARCH)
+        cells(own, "search", method, VALUES.get(method, []), SEARCH)
     if "search" in sys.argv[4:]:
         return
     rows = read()
     for seed in SEEDS:
         for name in list(SETS)[1:]:
             for method in METHODS:
-                cells(name, method, [chosen(rows, method)] if method in VALUES else [], seed)
+                cells(own, name, method, [chosen(rows, method)] if method in VALUES else [], seed)
 
 
 main()
