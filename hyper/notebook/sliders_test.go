@@ -1,0 +1,55 @@
+package notebook
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+	gonum "gonum.org/v1/plot"
+
+	"github.com/hypermodels/hypermodels/hyper/plot"
+)
+
+// A page shows the first figure, draws another one when a slider moves, and shows the error of a figure that fails.
+func TestSliders(t *testing.T) {
+	s := &slides{sliders: []Slider{{"a", []float64{1, 2.5}, 0}, {"b", []float64{3, 4}, 1}}, values: []float64{1, 4},
+		moved: make(chan struct{}, 1)}
+	s.draw = func(values []float64) []*gonum.Plot {
+		if values[1] == 3 {
+			panic("three <is> bad")
+		}
+		title := map[float64]string{1: "first", 2.5: "second"}[values[0]]
+		return []*gonum.Plot{must.M1(plot.Lines(plot.Axes{Title: title}, plot.Series{X: []float64{0, 1}, Y: values}))}
+	}
+	c, heard, say := onPage(t)
+	must.M(s.open(c, must.M1(s.picture(s.values))))
+	var sliders []string
+	next := func(want string) {
+		t.Helper()
+		for deadline := time.After(time.Minute); ; {
+			select {
+			case m := <-heard:
+				var body struct {
+					ID   string `json:"comm_id"`
+					Data struct{ State map[string]any }
+				}
+				must.M(json.Unmarshal(m.Content, &body))
+				if m.Type == "comm_open" && body.Data.State["_model_name"] == "SelectionSliderModel" {
+					sliders = append(sliders, body.ID)
+				}
+				if m.Type != "comm_open" && strings.Contains(string(m.Content), want) {
+					return
+				}
+			case <-deadline:
+				t.Fatalf("the page never shows %q", want)
+			}
+		}
+	}
+	next("controls of a, b")
+	say(sliders[0], `{"method":"update","state":{"index":1}}`)
+	next(`alt=\"second`)
+	say(sliders[1], `{"method":"update","state":{"index":0}}`)
+	next("three \\u0026lt;is\\u0026gt; bad")
+}
