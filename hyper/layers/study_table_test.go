@@ -68,13 +68,16 @@ func searchTable(rows []studyRow) string {
 	out := "\n### The search\n\n*Joint NLL of each value on the validation data; the smallest one is chosen.*\n\n" +
 		"| Method | hyper/layers | enn |\n| --- | --- | --- |\n"
 	tried := func(library, method string) string {
-		var all []string
+		found := map[float64]string{}
 		for _, r := range rows {
 			if r.Library == library && r.Set == "search" && r.Method == method {
-				all = append(all, fmt.Sprintf("%g: %.3g", r.Value, r.Joint))
+				found[r.Value] = fmt.Sprintf("%g: %.3g", r.Value, r.Joint)
 			}
 		}
-		slices.Sort(all)
+		var all []string
+		for _, v := range slices.Sorted(maps.Keys(found)) {
+			all = append(all, found[v])
+		}
 		return strings.Join(all, ", ")
 	}
 	for _, method := range append(slices.Clone(studyOrder), "full-linear-scaled") {

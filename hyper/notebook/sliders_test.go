@@ -1,7 +1,9 @@
 package notebook
 
 import (
+	"bytes"
 	"encoding/json"
+	"image/png"
 	"strings"
 	"testing"
 	"time"
@@ -52,4 +54,28 @@ func TestSliders(t *testing.T) {
 	next(`alt=\"second`)
 	say(sliders[1], `{"method":"update","state":{"index":0}}`)
 	next("three \\u0026lt;is\\u0026gt; bad")
+}
+
+// A plane's figure has the colour of a value at its place: the first point of Grid is at the lower left.
+func TestPlane(t *testing.T) {
+	values := make([]float32, planeSize*planeSize)
+	for i, x := range Grid(2) {
+		if x[0] < 0 && x[1] < 0 {
+			values[i] = 1
+		}
+	}
+	if g := Grid(2); g[0][0] != -2 || g[0][1] != -2 || g[1][0] <= -2 || g[1][1] != -2 || g[len(g)-1][1] != 2 {
+		t.Errorf("the grid is %v, %v, ..., %v", g[0], g[1], g[len(g)-1])
+	}
+	picture, err := png.Decode(bytes.NewReader(must.M1(plot.PNG(Plane("", 2, values, 1, [][]float32{{1, 1}},
+		[][]int32{{0}}), 10, 10, 100))))
+	must.M(err)
+	size := picture.Bounds().Size()
+	red := func(x, y float64) bool {
+		r, _, b, _ := picture.At(int(x*float64(size.X)), int(y*float64(size.Y))).RGBA()
+		return r > b
+	}
+	if !red(0.35, 0.7) || red(0.8, 0.2) || red(0.8, 0.8) || red(0.3, 0.2) {
+		t.Error("red is not at the lower left, or not there alone")
+	}
 }
