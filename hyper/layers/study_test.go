@@ -24,6 +24,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	gomlx "github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/layers/activation"
+	"github.com/gomlx/gomlx/ml/layers/fnn"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train"
 	"github.com/gomlx/gomlx/ml/train/loss"
@@ -165,7 +166,7 @@ type studyMethod struct {
 var studyMethods = map[string]studyMethod{
 	"plain": {values: []float64{0, 3e-4, 1e-3}, plain: true, decay: true,
 		of: func(_ float64, classes int) func(scope *model.Scope, x *Node) *Node {
-			return func(scope *model.Scope, x *Node) *Node { return head(scope, trunk(scope, x), classes) }
+			return func(scope *model.Scope, x *Node) *Node { return head(scope, studyTrunk(scope, x), classes) }
 		}},
 	"dropout": {values: []float64{0.1, 0.2, 0.4},
 		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
@@ -195,7 +196,7 @@ var studyMethods = map[string]studyMethod{
 		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, index.Gaussian{N: studyDim}, studyIndices)
-				return layers.Dense(scope.In("out"), z, trunk(scope, x), classes).Prior(v).Done()
+				return layers.Dense(scope.In("out"), z, studyTrunk(scope, x), classes).Prior(v).Done()
 			}
 		}},
 	"full-linear": {values: []float64{1, 3, 10},
@@ -209,7 +210,7 @@ var studyMethods = map[string]studyMethod{
 		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, index.Gaussian{N: studyDim}, studyIndices)
-				h := trunk(scope, x)
+				h := studyTrunk(scope, x)
 				phi := Concatenate([]*Node{x, h}, 1)
 				return Add(InsertAxes(head(scope, h, classes), 0),
 					layers.Epinet(scope.In("epinet"), z, phi, classes).Prior(v).Done())
@@ -219,9 +220,14 @@ var studyMethods = map[string]studyMethod{
 		of: func(_ float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, layers.LastLayerIndex(64, classes), 1)
-				return layers.LastLayer(scope.In("out"), z, trunk(scope, x), classes)
+				return layers.LastLayer(scope.In("out"), z, studyTrunk(scope, x), classes)
 			}
 		}},
+}
+
+// studyTrunk returns the units of the second hidden layer.
+func studyTrunk(scope *model.Scope, x *Node) *Node {
+	return activation.Relu(fnn.New(scope.In("trunk"), x, 64).NumHiddenLayers(1, 64).Done())
 }
 
 func head(scope *model.Scope, h *Node, classes int) *Node {
