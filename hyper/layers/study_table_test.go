@@ -148,9 +148,13 @@ func comparison(rows []studyRow) string {
 			out += line + fmt.Sprintf(" %s, %s |\n", e, verdict(e, 1, "faster", "slower", counts))
 		}
 	}
+	var clock, processor float64
+	for _, r := range rows {
+		clock, processor = clock+r.Wall, processor+r.CPU
+	}
 	return out + fmt.Sprintf("\nQuality: %d better, %d worse, %d undecided. Time of a step: %d faster, %d slower, %d "+
-		"undecided.\n\n", counts["better"], counts["worse"], counts["better?"], counts["faster"], counts["slower"],
-		counts["faster?"])
+		"undecided. The clock showed %.1f times the time on the processor.\n\n", counts["better"], counts["worse"],
+		counts["better?"], counts["faster"], counts["slower"], counts["faster?"], clock/processor)
 }
 
 // verdict says on which side of a bound an interval is.
