@@ -131,6 +131,9 @@ func comparison(rows []studyRow) string {
 				}
 				return own, other
 			}
+			if own, _ := pairs(studyMeasures[0].of); len(own) == 0 {
+				continue
+			}
 			line := fmt.Sprintf("| %s | `%s` |", set, method)
 			for _, m := range studyMeasures {
 				own, other := pairs(m.of)
@@ -141,9 +144,6 @@ func comparison(rows []studyRow) string {
 				line += fmt.Sprintf(" %s, %s |", e, verdict(e, 0, "better", "worse", counts))
 			}
 			own, other := pairs(func(r studyRow) float64 { return r.CPU })
-			if len(own) == 0 {
-				continue
-			}
 			e := stats.RatioOfMeans(own, other)
 			out += line + fmt.Sprintf(" %s, %s |\n", e, verdict(e, 1, "faster", "slower", counts))
 		}
