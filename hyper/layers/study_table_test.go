@@ -153,7 +153,7 @@ func comparison(rows []studyRow) string {
 		clock, processor = clock+r.Wall, processor+r.CPU
 	}
 	return out + fmt.Sprintf("\nQuality: %d better, %d worse, %d undecided. Time of a step: %d faster, %d slower, %d "+
-		"undecided. The clock showed %.1f times the time on the processor.\n\n", counts["better"], counts["worse"],
+		"undecided.\nThe clock showed %.1f times the time on the processor.\n\n", counts["better"], counts["worse"],
 		counts["better?"], counts["faster"], counts["slower"], counts["faster?"], clock/processor)
 }
 
