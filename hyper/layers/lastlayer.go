@@ -23,8 +23,10 @@ func LastLayerIndex(n, outputs int) index.Distribution { return index.Gaussian{N
 
 // LastLayer is a dense layer that is trained as in a network without indices, and becomes a posterior afterwards, in
 // closed form: by [LastLayerFit]. Until then all indices give the same outputs, [indices, batch, outputs]. h is
-// [batch, n], such as the last hidden units of a network, which may have been trained before. The index must be
-// [LastLayerIndex]; one index in a training step is enough. A model has at most one LastLayer.
+// [batch, n], such as the last hidden units of a network, which may have been trained before. To keep such a network as
+// it is, make its variables SetTrainable(false); StopGradient is not enough, because Adam moves them on by the moments
+// of the first training. The index must be [LastLayerIndex]; one index in a training step is enough. A model has at
+// most one LastLayer.
 func LastLayer(scope *model.Scope, z Indices, h *Node, outputs int) *Node {
 	g, n := h.Graph(), h.Shape().Dim(-1)
 	if want := LastLayerIndex(n, outputs); z.Distribution != want {

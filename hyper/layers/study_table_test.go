@@ -1,0 +1,172 @@
+package layers_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/stats"
+)
+
+var updatePage = flag.Bool("update", false, "write the tables of the study into its page")
+
+const (
+	studyFolder = "../../notebooks/results/layers/"
+	studyBegin  = "<!-- tables: go test ./hyper/layers -run TestStudyTable -update -->\n"
+	studyEnd    = "<!-- end of tables -->"
+)
+
+// The tables on the page of the study equal its rows.
+func TestStudyTable(t *testing.T) {
+	rows := readStudy(studyFolder + "rows.jsonl")
+	page := string(must.M1(os.ReadFile(studyFolder + "README.md")))
+	before, rest, ok := strings.Cut(page, studyBegin)
+	text, after, ok2 := strings.Cut(rest, studyEnd)
+	if !ok || !ok2 {
+		t.Fatalf("the page has no %q", studyBegin)
+	}
+	want := searchTable(rows)
+	for _, set := range []string{"digits-300", "digits-1000", "segment-300"} {
+		want += resultTable(rows, set)
+	}
+	want += comparison(rows)
+	if *updatePage {
+		must.M(os.WriteFile(studyFolder+"README.md", []byte(before+studyBegin+want+studyEnd+after), 0o644))
+	} else if text != want {
+		t.Errorf("the tables differ from the rows; the test writes them with -update:\n%s", want)
+	}
+}
+
+// studyMeasures are the numbers of a row that libraries are compared by; smaller is better.
+var studyMeasures = []struct {
+	name string
+	of   func(r studyRow) float64
+}{
+	{"error", func(r studyRow) float64 { return r.Error }},
+	{"marginal NLL", func(r studyRow) float64 { return r.Marginal }},
+	{"joint NLL", func(r studyRow) float64 { return r.Joint }},
+}
+
+// ofSeeds returns the numbers of a method of a library on a set, by seed.
+func ofSeeds(rows []studyRow, library, set, method string, of func(r studyRow) float64) map[int]float64 {
+	found := map[int]float64{}
+	for _, r := range rows {
+		if r.Library == library && r.Set == set && r.Method == method {
+			found[r.Seed] = of(r)
+		}
+	}
+	return found
+}
+
+func searchTable(rows []studyRow) string {
+	out := "\n### The search\n\n*Joint NLL of each value on the validation data; the smallest one is chosen.*\n\n" +
+		"| Method | hyper/layers | enn |\n| --- | --- | --- |\n"
+	tried := func(library, method string) string {
+		found := map[float64]string{}
+		for _, r := range rows {
+			if r.Library == library && r.Set == "search" && r.Method == method {
+				found[r.Value] = fmt.Sprintf("%g: %.3g", r.Value, r.Joint)
+			}
+		}
+		var all []string
+		for _, v := range slices.Sorted(maps.Keys(found)) {
+			all = append(all, found[v])
+		}
+		return strings.Join(all, ", ")
+	}
+	for _, method := range append(slices.Clone(studyOrder), "full-linear-scaled") {
+		out += fmt.Sprintf("| `%s` | %s | %s |\n", method, tried(ownLibrary, method), tried("enn", method))
+	}
+	return out
+}
+
+func resultTable(rows []studyRow, set string) string {
+	out := fmt.Sprintf("\n### %s\n\n| Method | Library | Seeds | Error | Marginal NLL | Joint NLL | Parameters | "+
+		"Microseconds a step |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n", set)
+	for _, method := range studyOrder {
+		for _, library := range []string{ownLibrary, "enn"} {
+			mean := func(of func(r studyRow) float64) string {
+				found := ofSeeds(rows, library, set, method, of)
+				var all []float64
+				for _, seed := range slices.Sorted(maps.Keys(found)) {
+					all = append(all, found[seed])
+				}
+				return stats.MeanDifference(all).String()
+			}
+			seeds := ofSeeds(rows, library, set, method, func(r studyRow) float64 { return float64(r.Parameters) })
+			if len(seeds) == 0 {
+				continue
+			}
+			parameters := slices.Collect(maps.Values(seeds))[0]
+			out += fmt.Sprintf("| `%s` | %s | %d |", method, library, len(seeds))
+			for _, m := range studyMeasures {
+				out += fmt.Sprintf(" %s |", mean(m.of))
+			}
+			out += fmt.Sprintf(" %.0f | %s |\n", parameters, mean(func(r studyRow) float64 { return r.CPU }))
+		}
+	}
+	return out
+}
+
+// comparison is the table of the questions: hyper/layers minus enn, and the ratio of times, over the seeds of both.
+func comparison(rows []studyRow) string {
+	out := "\n### hyper/layers beside enn\n\n*hyper/layers minus enn, and the ratio of the times of a step, over seeds that " +
+		"both have. Below 0, or 1, is better.*\n\n| Set | Method | Error | Marginal NLL | Joint NLL | Time of a step |\n" +
+		"| --- | --- | --- | --- | --- | --- |\n"
+	counts := map[string]int{}
+	for _, set := range []string{"digits-300", "digits-1000", "segment-300"} {
+		for _, method := range studyOrder {
+			pairs := func(of func(r studyRow) float64) (own, other []float64) {
+				a, b := ofSeeds(rows, ownLibrary, set, method, of), ofSeeds(rows, "enn", set, method, of)
+				for _, seed := range slices.Sorted(maps.Keys(a)) {
+					if v, ok := b[seed]; ok {
+						own, other = append(own, a[seed]), append(other, v)
+					}
+				}
+				return own, other
+			}
+			if own, _ := pairs(studyMeasures[0].of); len(own) == 0 {
+				continue
+			}
+			line := fmt.Sprintf("| %s | `%s` |", set, method)
+			for _, m := range studyMeasures {
+				own, other := pairs(m.of)
+				for i := range own {
+					own[i] -= other[i]
+				}
+				e := stats.MeanDifference(own)
+				line += fmt.Sprintf(" %s, %s |", e, verdict(e, 0, "better", "worse", counts))
+			}
+			own, other := pairs(func(r studyRow) float64 { return r.CPU })
+			e := stats.RatioOfMeans(own, other)
+			out += line + fmt.Sprintf(" %s, %s |\n", e, verdict(e, 1, "faster", "slower", counts))
+		}
+	}
+	var clock, processor float64
+	for _, r := range rows {
+		clock, processor = clock+r.Wall, processor+r.CPU
+	}
+	return out + fmt.Sprintf("\nQuality: %d better, %d worse, %d undecided. Time of a step: %d faster, %d slower, %d "+
+		"undecided.\nThe clock showed %.1f times the time on the processor.\n\n", counts["better"], counts["worse"],
+		counts["better?"], counts["faster"], counts["slower"], counts["faster?"], clock/processor)
+}
+
+// verdict says on which side of a bound an interval is.
+func verdict(e stats.Estimate, bound float64, below, above string, counts map[string]int) string {
+	switch {
+	case float64(e.Upper) < bound:
+		counts[below]++
+		return "**" + below + "**"
+	case float64(e.Lower) > bound:
+		counts[above]++
+		return "**" + above + "**"
+	}
+	counts[below+"?"]++
+	return "undecided"
+}

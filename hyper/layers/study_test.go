@@ -1,0 +1,452 @@
+package layers_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	rand1 "math/rand"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	gomlx "github.com/gomlx/gomlx/ml/layers"
+	"github.com/gomlx/gomlx/ml/layers/activation"
+	"github.com/gomlx/gomlx/ml/layers/fnn"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/train"
+	"github.com/gomlx/gomlx/ml/train/loss"
+	"github.com/gomlx/gomlx/ml/train/optimizer"
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/layers"
+)
+
+var (
+	studyRows  = flag.String("study.rows", "", "file of JSON lines to which TestStudy appends the rows that it lacks")
+	studyOnly  = flag.String("study.only", "", "the cells that TestStudy runs, SET/METHOD/VALUE/SEED: a regular expression")
+	studyServe = flag.Bool("study.serve", false, "TestStudy also answers enn.py, on the standard input")
+)
+
+// Sizes of the study; notebooks/results/layers/README.md is its protocol, and enn.py has the same sizes.
+const (
+	studySteps, studyWarm  = 500, 50 // the first steps are not timed
+	studyBatch, studyRate  = 32, 0.002
+	studyDim, studyIndices = 8, 8 // of the index, and in a training step
+	studyParticles         = 10
+	studySamples, studyTau = 100, 10
+	searchSeed             = 101
+	studySeeds             = 10
+)
+
+// studySet is a data set of the study: the rows of a built-in table, by their hashes. The last ones are the test data.
+// A seed takes n of the others for training. With validate, the rows that it does not take are in the place of the test
+// data.
+type studySet struct {
+	table       string
+	tests, n    int
+	standardize bool
+	validate    bool
+}
+
+var studySets = map[string]studySet{
+	"search":      {table: "digits", tests: 597, n: 300, validate: true},
+	"digits-300":  {table: "digits", tests: 597, n: 300},
+	"digits-1000": {table: "digits", tests: 597, n: 1000},
+	"segment-300": {table: "segment", tests: 810, n: 300, standardize: true},
+}
+
+// byHash returns numbers in the order of the hashes of prefix:number.
+func byHash(prefix string, numbers []int) []int {
+	key := func(i int) []byte { sum := sha256.Sum256(fmt.Appendf(nil, "%s:%d", prefix, i)); return sum[:] }
+	out := slices.Clone(numbers)
+	slices.SortFunc(out, func(a, b int) int { return bytes.Compare(key(a), key(b)) })
+	return out
+}
+
+type studyData struct {
+	x, tests      [][]float32
+	y, testLabels [][]int32
+	classes       int
+}
+
+func (s studySet) data(seed int) (d studyData) {
+	rows := must.M1(sheet.Set(s.table)).Rows
+	var names []string
+	all := make([]int, len(rows))
+	for i, row := range rows {
+		all[i] = i
+		names = append(names, row[len(row)-1])
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	all = byHash(s.table, all)
+	split := len(all) - s.tests
+	pool, tests := byHash(fmt.Sprintf("%s:%d", s.table, seed), all[:split]), all[split:]
+	if s.validate {
+		tests = pool[s.n:]
+	}
+	take := func(of []int) (x [][]float64, y [][]int32) {
+		for _, i := range of {
+			row := rows[i]
+			numbers := make([]float64, len(row)-1)
+			for j := range numbers {
+				numbers[j] = must.M1(strconv.ParseFloat(row[j], 64))
+			}
+			x, y = append(x, numbers), append(y, []int32{int32(slices.Index(names, row[len(row)-1]))})
+		}
+		return x, y
+	}
+	x, y := take(pool[:s.n])
+	t, labels := take(tests)
+	mean, scale := s.scale(x)
+	return studyData{x: scaled(x, mean, scale), y: y, tests: scaled(t, mean, scale), testLabels: labels,
+		classes: len(names)}
+}
+
+// scale returns the mean and the deviation of each column, or 0 and 16, the range of a pixel.
+func (s studySet) scale(x [][]float64) (mean, scale []float64) {
+	for j := range x[0] {
+		if !s.standardize {
+			mean, scale = append(mean, 0), append(scale, 16)
+			continue
+		}
+		sum, squares := 0.0, 0.0
+		for _, row := range x {
+			sum += row[j]
+		}
+		m := sum / float64(len(x))
+		for _, row := range x {
+			squares += (row[j] - m) * (row[j] - m)
+		}
+		sd := math.Sqrt(squares / float64(len(x)))
+		if sd < 1e-12 {
+			sd = 1
+		}
+		mean, scale = append(mean, m), append(scale, sd)
+	}
+	return mean, scale
+}
+
+func scaled(x [][]float64, mean, scale []float64) (out [][]float32) {
+	for _, row := range x {
+		numbers := make([]float32, len(row))
+		for j, v := range row {
+			numbers[j] = float32((v - mean[j]) / scale[j])
+		}
+		out = append(out, numbers)
+	}
+	return out
+}
+
+// studyMethod is a method of the study. The number v of a method is what the search chooses.
+type studyMethod struct {
+	values []float64
+	of     func(v float64, classes int) func(scope *model.Scope, x *Node) *Node
+	plain  bool // the model has no indices
+	decay  bool // v is a penalty for the sum of squares of a network's parameters, not a part of the model
+	fit    bool // the last layer becomes a posterior after training; v is the variance of its prior
+}
+
+var studyMethods = map[string]studyMethod{
+	"plain": {values: []float64{0, 3e-4, 1e-3}, plain: true, decay: true,
+		of: func(_ float64, classes int) func(scope *model.Scope, x *Node) *Node {
+			return func(scope *model.Scope, x *Node) *Node { return head(scope, studyTrunk(scope, x), classes) }
+		}},
+	"dropout": {values: []float64{0.1, 0.2, 0.4},
+		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
+			return func(scope *model.Scope, x *Node) *Node {
+				z := layers.Index(scope, index.Bernoulli{N: 64 + 64, Keep: 1 - v}, studyIndices)
+				h := activation.Relu(gomlx.Dense(scope.In("first"), x, true, 64))
+				h = layers.Dropout(scope.In("drop1"), z, InsertAxes(h, 0))
+				h = activation.Relu(gomlx.Dense(scope.In("second"), h, true, 64))
+				return head(scope, layers.Dropout(scope.In("drop2"), z, h), classes)
+			}
+		}},
+	"ensemble": {values: []float64{0, 3e-4, 1e-3}, decay: true,
+		of: func(_ float64, classes int) func(scope *model.Scope, x *Node) *Node {
+			return func(scope *model.Scope, x *Node) *Node {
+				z := layers.Index(scope, index.OneHot{N: studyParticles}, studyParticles)
+				return layers.FNN(scope.In("net"), z, x, classes, 64, 64).Done()
+			}
+		}},
+	"ensemble-prior": {values: []float64{1, 3, 10},
+		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
+			return func(scope *model.Scope, x *Node) *Node {
+				z := layers.Index(scope, index.OneHot{N: studyParticles}, studyParticles)
+				return layers.FNN(scope.In("net"), z, x, classes, 64, 64).Prior(v).Done()
+			}
+		}},
+	"last-layer-linear": {values: []float64{1, 3, 10},
+		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
+			return func(scope *model.Scope, x *Node) *Node {
+				z := layers.Index(scope, index.Gaussian{N: studyDim}, studyIndices)
+				return layers.Dense(scope.In("out"), z, studyTrunk(scope, x), classes).Prior(v).Done()
+			}
+		}},
+	"full-linear": {values: []float64{1, 3, 10},
+		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
+			return func(scope *model.Scope, x *Node) *Node {
+				z := layers.Index(scope, index.Gaussian{N: studyDim}, studyIndices)
+				return layers.FNN(scope.In("net"), z, x, classes, 64, 64).Prior(v).Done()
+			}
+		}},
+	"epinet": {values: []float64{0.3, 1, 3},
+		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
+			return func(scope *model.Scope, x *Node) *Node {
+				z := layers.Index(scope, index.Gaussian{N: studyDim}, studyIndices)
+				h := studyTrunk(scope, x)
+				phi := Concatenate([]*Node{x, h}, 1)
+				return Add(InsertAxes(head(scope, h, classes), 0),
+					layers.Epinet(scope.In("epinet"), z, phi, classes).Prior(v).Done())
+			}
+		}},
+	"last-layer-bayes": {values: []float64{0.01, 0.1, 1}, fit: true,
+		of: func(_ float64, classes int) func(scope *model.Scope, x *Node) *Node {
+			return func(scope *model.Scope, x *Node) *Node {
+				z := layers.Index(scope, layers.LastLayerIndex(64, classes), 1)
+				return layers.LastLayer(scope.In("out"), z, studyTrunk(scope, x), classes)
+			}
+		}},
+}
+
+// studyTrunk returns the units of the second hidden layer.
+func studyTrunk(scope *model.Scope, x *Node) *Node {
+	return activation.Relu(fnn.New(scope.In("trunk"), x, 64).NumHiddenLayers(1, 64).Done())
+}
+
+func head(scope *model.Scope, h *Node, classes int) *Node {
+	return gomlx.Dense(scope.In("head"), h, true, classes)
+}
+
+// studyOrder is the order of methods in runs and tables.
+var studyOrder = []string{"plain", "dropout", "ensemble", "ensemble-prior", "last-layer-linear", "full-linear", "epinet",
+	"last-layer-bayes"}
+
+// studyCell is one training.
+type studyCell struct {
+	Set    string  `json:"set"`
+	Method string  `json:"method"`
+	Value  float64 `json:"value"`
+	Seed   int     `json:"seed"`
+}
+
+func (c studyCell) String() string {
+	return fmt.Sprintf("%s/%s/%v/%d", c.Set, c.Method, c.Value, c.Seed)
+}
+
+// studyRow is a result. Times are microseconds of a training step: the process's time on processors, and the time on
+// the clock.
+type studyRow struct {
+	Library string `json:"library"`
+	studyCell
+	Error      float64 `json:"error"`
+	Marginal   float64 `json:"marginal"`
+	Joint      float64 `json:"joint"`
+	Parameters int     `json:"parameters"`
+	CPU        float64 `json:"cpu_us"`
+	Wall       float64 `json:"wall_us"`
+	On         string  `json:"on"`
+}
+
+const ownLibrary = "hyper/layers"
+
+// cells returns the cells of the search, and those of the study once the search has chosen a value for each method.
+func cells(chosen map[string]float64) (all []studyCell) {
+	for _, method := range studyOrder {
+		for _, v := range studyMethods[method].values {
+			all = append(all, studyCell{"search", method, v, searchSeed})
+		}
+	}
+	for seed := 1; seed <= studySeeds; seed++ {
+		for _, set := range []string{"digits-300", "digits-1000", "segment-300"} {
+			for _, method := range studyOrder {
+				if v, ok := chosen[method]; ok {
+					all = append(all, studyCell{set, method, v, seed})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// chosen returns, for each method whose search is complete, the value with the smallest joint likelihood loss.
+func chosen(rows []studyRow, library string) map[string]float64 {
+	best := map[string]float64{}
+	for _, method := range studyOrder {
+		found, least := 0, math.Inf(1)
+		for _, r := range rows {
+			if r.Library == library && r.Set == "search" && r.Method == method {
+				if found++; r.Joint < least {
+					least, best[method] = r.Joint, r.Value
+				}
+			}
+		}
+		if found < len(studyMethods[method].values) {
+			delete(best, method)
+		}
+	}
+	return best
+}
+
+func readStudy(path string) (rows []studyRow) {
+	file, err := os.Open(path)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	must.M(err)
+	defer file.Close()
+	for in := json.NewDecoder(file); ; {
+		var r studyRow
+		if err := in.Decode(&r); err == io.EOF {
+			return rows
+		} else {
+			must.M(err)
+		}
+		rows = append(rows, r)
+	}
+}
+
+// TestStudy appends to study.rows the rows of this package that the file lacks: error, likelihoods, parameters and time
+// of eight methods on three data sets. One run makes the search, and a second run the study.
+func TestStudy(t *testing.T) {
+	if *studyRows == "" {
+		t.Skip("needs -study.rows FILE; see notebooks/results/layers")
+	}
+	if !*studyServe {
+		appendStudy(t, *studyRows, *studyOnly)
+		return
+	}
+	out := json.NewEncoder(os.Stdout)
+	for in := json.NewDecoder(os.Stdin); ; {
+		var ask struct {
+			Only, Logits, Set string
+			Seed              int
+		}
+		if err := in.Decode(&ask); err == io.EOF {
+			return
+		} else {
+			must.M(err)
+		}
+		var answer studyRow
+		if ask.Logits != "" {
+			packed := must.M1(os.ReadFile(ask.Logits))
+			logits := make([]float32, len(packed)/4)
+			must.M1(binary.Decode(packed, binary.LittleEndian, logits))
+			answer.score(must.M1(backend.Open(backend.Default())), logits, studySets[ask.Set].data(ask.Seed))
+		} else {
+			appendStudy(t, *studyRows, ask.Only)
+		}
+		must.M(out.Encode(answer))
+	}
+}
+
+// appendStudy appends to a file the rows that it lacks, of the cells that a regular expression matches.
+func appendStudy(t *testing.T, path, expression string) {
+	t.Helper()
+	rows, only := readStudy(path), regexp.MustCompile(expression)
+	for _, c := range cells(chosen(rows, ownLibrary)) {
+		done := func(r studyRow) bool { return r.Library == ownLibrary && r.studyCell == c }
+		if !only.MatchString(c.String()) || slices.ContainsFunc(rows, done) {
+			continue
+		}
+		row := c.run(t)
+		file := must.M1(os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644))
+		must.M1(file.Write(append(must.M1(json.Marshal(row)), '\n')))
+		must.M(file.Close())
+		t.Logf("%s: error %.3f, marginal %.3f, joint %.3f, %.0f us", c, row.Error, row.Marginal, row.Joint, row.CPU)
+	}
+}
+
+func (c studyCell) run(t *testing.T) studyRow {
+	t.Helper()
+	b := must.M1(backend.Open(backend.Default()))
+	m, d, s := studyMethods[c.Method], studySets[c.Set].data(c.Seed), store(c.Seed)
+	network := m.of(c.Value, d.classes)
+	trained := network
+	if m.decay && c.Value > 0 {
+		trained = func(scope *model.Scope, x *Node) *Node { return decayed(scope, c, network(scope, x)) }
+	}
+	f := layers.Loss(loss.SparseCategoricalCrossEntropyLogits)
+	if m.plain {
+		f = loss.SparseCategoricalCrossEntropyLogits
+	}
+	tr := train.NewTrainer(b, s, trained, f, optimizer.Adam().LearningRate(studyRate).Done(), nil, nil)
+	batches := data(b, d.x, d.y).BatchSize(studyBatch, true).Infinite(true).Shuffle().
+		WithRand(rand1.New(rand1.NewSource(int64(c.Seed))))
+	loop := train.NewLoop(tr)
+	must.M1(loop.RunSteps(batches, studyWarm))
+	cpu, clock := processTime(), time.Now()
+	must.M1(loop.RunSteps(batches, studySteps-studyWarm))
+	each := float64(studySteps-studyWarm) * 1000
+	row := studyRow{Library: ownLibrary, studyCell: c, CPU: float64(processTime()-cpu) / each,
+		Wall: float64(time.Since(clock)) / each, On: backend.Default()}
+	for v := range s.IterVariables() {
+		if v.Trainable {
+			row.Parameters += v.Shape().Size()
+		}
+	}
+	if m.fit {
+		must.M(layers.LastLayerFit{PriorVariance: c.Value}.Fit(b, s, network, data(b, d.x, d.y).BatchSize(100, false)))
+	}
+	logits := func() *tensors.Tensor {
+		if m.plain {
+			one := must.M1(model.NewExec1(b, s, network))
+			return must.M1(one.Call(d.tests))
+		}
+		return must.M1(must.M1(layers.NewSampler(b, s, network, studySamples)).Sample(d.tests))
+	}()
+	row.score(b, must.M1(tensors.CopyFlatData[float32](logits)), d)
+	return row
+}
+
+// decayed adds the penalty of a cell to the loss. A particle of an ensemble sees a tenth of the gradient of a network,
+// and has a tenth of its penalty.
+func decayed(scope *model.Scope, c studyCell, f *Node) *Node {
+	v := c.Value
+	if c.Method == "ensemble" {
+		v /= studyParticles
+	}
+	for p := range scope.IterVariables() {
+		if p.Trainable {
+			train.AddRegularizationLoss(MulScalar(ReduceAllSum(Square(p.NodeValue(f.Graph()))), v))
+		}
+	}
+	return f
+}
+
+// processTime returns the time on processors of this process.
+func processTime() time.Duration {
+	var u syscall.Rusage
+	must.M(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// score sets the scores of logits [indices, test inputs, classes].
+func (r *studyRow) score(b compute.Backend, logits []float32, d studyData) {
+	n := len(logits) / len(d.tests) / d.classes
+	out := must.M1(CallOnceN(b, func(logits, labels *Node) []*Node {
+		predicted := ArgMax(layers.Probabilities(logits), 1, dtypes.Int32)
+		wrong := ConvertDType(NotEqual(predicted, Reshape(labels, -1)), logits.DType())
+		return []*Node{ReduceAllMean(wrong), ReduceAllMean(layers.MarginalNLL(logits, labels)),
+			ReduceAllMean(layers.JointNLL(logits, labels, studyTau))}
+	}, tensors.FromFlatDataAndDimensions(logits, n, len(d.tests), d.classes), d.testLabels))
+	for i, to := range []*float64{&r.Error, &r.Marginal, &r.Joint} {
+		*to = float64(tensors.ToScalar[float32](out[i]))
+	}
+}

@@ -1,0 +1,234 @@
+"""Trains enn's networks beside those of hyper/layers: enn.py ENN TEST ROWS [search].
+
+ENN is a clone of github.com/google-deepmind/enn, and TEST is the program that `go test -c ./hyper/layers` makes. For
+each data set, method and seed, the two libraries train one after the other, and which is first changes from seed to
+seed. Rows are appended to ROWS, and what has a row is left out. With `search`, the study is not run. The program needs
+jax 0.10.2, dm-haiku 0.0.17, optax 0.2.8, chex 0.1.92 and absl-py. enn imports more, for parts that are not used here:
+modules without content are in their place.
+"""
+
+import csv
+import gzip
+import hashlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from unittest.mock import MagicMock
+
+ENN, TEST, ROWS = sys.argv[1:4]
+sys.path.insert(0, ENN)
+for name in ("tensorflow tensorflow.compat tensorflow.compat.v2 tensorflow_datasets tensorflow_probability "
+             "tensorflow_probability.substrates jaxline rlax plotnine pandas tree sklearn dill").split():
+    sys.modules[name] = MagicMock()
+
+import haiku as hk
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from enn import datasets, losses, networks
+from enn.supervised.sgd_experiment import Experiment, TrainingState
+
+STEPS, WARM, BATCH, RATE = 500, 50, 32, 0.002
+DIM, INDICES, PARTICLES, SAMPLES = 8, 8, 10, 100
+SEARCH = 101
+SEEDS = range(1, 11)
+SETS = {  # table, test rows, training rows
+    "search": ("digits", 597, 300),
+    "digits-300": ("digits", 597, 300),
+    "digits-1000": ("digits", 597, 1000),
+    "segment-300": ("segment", 810, 300),
+}
+VALUES = {  # of enn's networks, for the search
+    "plain": [0, 3e-4, 1e-3],
+    "dropout": [0.1, 0.2, 0.4],
+    "ensemble": [0, 3e-4, 1e-3],
+    "ensemble-prior": [1, 3, 10],
+    "full-linear": [1, 3, 10],
+    "epinet": [0.3, 1, 3],
+}
+METHODS = [*VALUES, "last-layer-linear", "last-layer-bayes"]
+HERE = Path(__file__).resolve().parents[3]
+
+
+def by_hash(prefix, numbers):
+    return sorted(numbers, key=lambda i: hashlib.sha256(f"{prefix}:{i}".encode()).digest())
+
+
+def data(name, seed):
+    """The training data and the test inputs, as studySet.data of the Go test has them."""
+    table, tests, n = SETS[name]
+    with gzip.open(HERE / f"hyper/bandit/sheet/data/{table}.csv.gz", "rt") as f:
+        rows = list(csv.reader(f))[1:]
+    names = sorted({r[-1] for r in rows})
+    order = by_hash(table, range(len(rows)))
+    pool, test = by_hash(f"{table}:{seed}", order[:-tests]), order[-tests:]
+    if name == "search":
+        test = pool[n:]
+    take = lambda of: np.array([[float(v) for v in rows[i][:-1]] for i in of])
+    x, t = take(pool[:n]), take(test)
+    mean, scale = 0, 16
+    if table == "segment":
+        mean, scale = x.mean(0), x.std(0)
+        scale = np.where(scale < 1e-12, 1, scale)
+    y = np.array([[names.index(rows[i][-1])] for i in pool[:n]])
+    return ((x - mean) / scale).astype(np.float32), y, ((t - mean) / scale).astype(np.float32), len(names)
+
+
+def network(method, v, k, x, seed):
+    """The network, its number of indices in a training step, and a penalty for the sum of squares."""
+    sizes, first = [64, 64, k], x[:1]
+    if method == "plain":
+        net = hk.transform_with_state(lambda x, z: hk.nets.MLP(sizes)(x))
+        net = hk.without_apply_rng(net)
+        return networks.EnnArray(net.apply, net.init, networks.EnsembleIndexer(1)), 1, v
+    if method == "dropout":
+        return networks.MLPDropoutENN(sizes, dropout_rate=v, dropout_input=False), INDICES, 0
+    if method == "ensemble":
+        return networks.make_einsum_ensemble_mlp_enn(sizes, PARTICLES), PARTICLES, v / PARTICLES
+    if method == "ensemble-prior":
+        enn = networks.make_ensemble_mlp_with_prior_enn(sizes, first, PARTICLES, prior_scale=v, seed=999 + seed)
+        return enn, PARTICLES, 0
+    if method == "full-linear":
+        return networks.MLPHypermodelWithHypermodelPrior(
+            base_output_sizes=sizes, prior_scale=v, dummy_input=first, indexer=networks.GaussianIndexer(DIM),
+            prior_base_output_sizes=sizes, seed=seed, scale=False), INDICES, 0
+    if method == "epinet":
+        return networks.epinet.make_mlp_epinet(sizes, [15, 15], DIM, expose_layers=[False, True, False], prior_scale=v,
+                                               stop_gradient=True), INDICES, 0
+    return None
+
+
+class Silent:
+    def write(self, data):
+        pass
+
+
+def batches(x, y, seed):
+    rng = np.random.default_rng(seed)
+    while True:
+        order = rng.permutation(len(x))
+        for i in range(0, len(x) - BATCH + 1, BATCH):
+            at = order[i:i + BATCH]
+            yield datasets.ArrayBatch(x=x[at], y=y[at], data_index=at[:, None])
+
+
+def cpu():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def experiment(name, method, v, seed):
+    """An experiment, and a function of its parameters, state, inputs and indices: the logits.
+
+    An experiment without a prior is made once and then starts anew, so that its program is compiled once.
+    """
+    x, y, tests, k = data(name, seed)
+    known = (method, v, x.shape[1], k) + (() if method in ("plain", "dropout", "ensemble", "epinet") else (seed,))
+    if known not in kept:
+        enn, indices, decay = network(method, v, k, x, seed)
+        loss = losses.average_single_index_loss(losses.XentLoss(k), indices)
+        if decay > 0:
+            loss = losses.add_l2_weight_decay(loss, decay)
+        e = Experiment(enn, loss, optax.adam(RATE), batches(x, y, seed), seed, Silent(), train_log_freq=10**9)
+        at = lambda p, s, x, z: networks.parse_net_output(enn.apply(p, s, x, z)[0])
+        kept[known] = e, jax.jit(jax.vmap(at, in_axes=[None, None, None, 0]))
+    e, forward = kept[known]
+    e.dataset, e.rng = batches(x, y, seed), hk.PRNGSequence(seed)
+    params, state = e.enn.init(next(e.rng), x[:1], e.enn.indexer(next(e.rng)))
+    e.state = TrainingState(params, state, optax.adam(RATE).init(params))
+    return e, forward, tests
+
+
+kept = {}
+
+
+def run(name, method, v, seed):
+    e, forward, tests = experiment(name, method, v, seed)
+    e.train(WARM)
+    jax.block_until_ready(e.state)
+    used, clock = cpu(), time.perf_counter()
+    e.train(STEPS - WARM)
+    jax.block_until_ready(e.state)
+    used, clock = cpu() - used, time.perf_counter() - clock
+    z = {"plain": jnp.arange(1), "ensemble": jnp.arange(PARTICLES), "ensemble-prior": jnp.arange(PARTICLES)}.get(method)
+    if z is None:
+        z = jax.vmap(e.enn.indexer)(jax.random.split(jax.random.PRNGKey(seed), SAMPLES))
+    logits = np.asarray(forward(e.state.params, e.state.network_state, tests, z), dtype="<f4")
+    trained = hk.data_structures.filter(lambda module, *_: "prior_epinet" not in module, e.state.params)
+    return logits, {"parameters": hk.data_structures.tree_size(trained), "cpu_us": used / (STEPS - WARM) * 1e6,
+                    "wall_us": clock / (STEPS - WARM) * 1e6, "on": "jax"}
+
+
+def read():
+    return [json.loads(r) for r in open(ROWS)] if os.path.exists(ROWS) else []
+
+
+def append(row):
+    with open(ROWS, "a") as f:
+        f.write(json.dumps(row) + "\n")
+
+
+class Own:
+    """The Go program, which makes the rows of hyper/layers, and scores the logits of enn."""
+
+    def __init__(self):
+        command = [TEST, "-test.run", "^TestStudy$", "-test.timeout", "0", "-study.serve", "-study.rows",
+                   os.path.abspath(ROWS)]
+        self.process = subprocess.Popen(command, cwd=HERE / "hyper/layers", stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def ask(self, **question):
+        print(json.dumps(question), file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())
+
+
+def beside(own, name, method, v, seed):
+    """Runs a cell of enn."""
+    logits, row = run(name, method, v, seed)
+    with tempfile.NamedTemporaryFile(suffix=".f32") as f:
+        logits.tofile(f)
+        f.flush()
+        scores = own.ask(logits=f.name, set=name, seed=seed)
+    scores = {k: scores[k] for k in ("error", "marginal", "joint")}
+    append({"library": "enn", "set": name, "method": method, "value": v, "seed": seed, **scores, **row})
+    print(name, method, v, seed, scores, round(row["cpu_us"]), flush=True)
+
+
+def chosen(rows, method):
+    """The value of enn's search with the smallest joint likelihood loss."""
+    found = [r for r in rows if (r["library"], r["set"], r["method"]) == ("enn", "search", method)]
+    assert len(found) == len(VALUES[method]), f"the search of {method} is not complete"
+    return min(found, key=lambda r: r["joint"])["value"]
+
+
+def cells(own, name, method, values, seed):
+    """Runs the cells of both libraries, one after the other."""
+    done = {(r["set"], r["method"], r["value"], r["seed"]) for r in read() if r["library"] == "enn"}
+    both = [lambda: own.ask(only=f"^{name}/{method}/[^/]*/{seed}$")]
+    for v in values:
+        if (name, method, v, seed) not in done:
+            both.insert(0 if seed % 2 else len(both), lambda v=v: beside(own, name, method, v, seed))
+    for one in both:
+        one()
+
+
+def main():
+    own = Own()
+    for method in METHODS:
+        cells(own, "search", method, VALUES.get(method, []), SEARCH)
+    if "search" in sys.argv[4:]:
+        return
+    rows = read()
+    for seed in SEEDS:
+        for name in list(SETS)[1:]:
+            for method in METHODS:
+                cells(own, name, method, [chosen(rows, method)] if method in VALUES else [], seed)
+
+
+main()
