@@ -33,9 +33,12 @@ type Params struct {
 	Kept  map[string]*Node // what the inputs of data change without training, of any type; see Conditioned
 }
 
-// Sized is a belief that can be made for inputs of any number of features, and therefore for any world.
+// Sized is a belief that can be made for inputs of any number of features, and therefore for any world. In a world of
+// arms it gets each arm as a one-hot vector, of Inputs numbers.
 type Sized interface {
 	Belief
+	FixedInputs
+	// ForInputs returns the belief for inputs of the given number of features, which its Inputs returns.
 	ForInputs(features int) Belief
 }
 
@@ -92,6 +95,11 @@ type Additive interface {
 }
 
 // Affine is a belief with g_nu(z) = mu + C z: nu is (mu [runs, N_theta], C [runs, N_theta, Width]).
+//
+// Training then knows the expectation over z. With a [LinearBase], a quadratic loss and indices of mean 0 it can follow
+// the expected gradient without sampled indices (train.Analytic, train.FullData), or keep the minimiser itself
+// (train.Exact). For such a belief it also knows the largest stable step size of SGD. C may have a step size of its
+// own.
 type Affine interface {
 	// Structure returns the layout of C.
 	Structure() Layout

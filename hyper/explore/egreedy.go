@@ -12,9 +12,10 @@ import (
 
 // EpsilonGreedy is annealed epsilon-greedy. In period t it takes an action uniformly at random with probability
 // epsilon_t = c / (c + t), with c = Anneal. Otherwise it takes the action with the best mean over the sampled
-// functions; among equal actions, the lowest. Over T periods it spends about c log(1 + T/c) periods on exploration.
+// functions; among equal actions, the lowest. Over T periods it spends about c log(1 + T/c) periods on exploration. For
+// beliefs other than a single network set N, see [Greedy].
 type EpsilonGreedy struct {
-	N      int     `help:"number of functions drawn for each decision; 0 means 1, enough for a single network"`
+	N      int     `help:"number of functions drawn for a decision; 0 means 1, for one network; other beliefs need more"`
 	Anneal float64 `run:"true" help:"c: the policy explores in period t with probability c / (c + t); 0 means 30"`
 }
 

@@ -10,10 +10,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Greedy takes the action with the best mean over the sampled functions. It explores only through the noise of
-// training. Among equal actions it takes the lowest.
+// Greedy takes the action with the best mean over the sampled functions. With many functions it explores only through
+// the noise of training. With one function, the default, it is greedy only for a belief that is a single network; for
+// other beliefs it is Thompson sampling, so set N, for example to 100. Among equal actions it takes the lowest.
 type Greedy struct {
-	N int `help:"number of functions drawn for each decision; 0 means 1, enough for a single network"`
+	N int `help:"number of functions drawn for a decision; 0 means 1, for one network; other beliefs need more"`
 }
 
 var _ Policy = Greedy{}
