@@ -63,10 +63,9 @@ func TestAnswersOnPages(t *testing.T) {
 	table := "\n" + study.AnswersTable(all) + "\n"
 	has(t, resultsPage, "<!-- answers", "<!-- end of answers -->", table)
 	has(t, "../../README.md", "<!-- ten answers", "<!-- end of ten answers -->", table)
-	has(t, "../../README.md", "<!-- answers", "<!-- end of answers -->", fmt.Sprintf(`
-**Does the paper hold?** Experiments test %d of its sentences: %s, because the
+	has(t, "../../README.md", "<!-- answers", "<!-- end of answers -->", fmt.Sprintf(
+		`**Does the paper hold?** Experiments test %d of its sentences: %s, because the
 runs so far do not decide. See [the answers and their evidence](notebooks/results/README.md).
-
 `, len(all), study.CountVerdicts(all)))
 	has(t, resultsPage, "<!-- evidence", "<!-- end of evidence -->", "\n"+study.Evidence(all))
 	alike := "\n" + must.M1(archive().Means("neural/like-for-like-1000", "neural/like-for-like-200")) + "\n" +

@@ -80,7 +80,7 @@ func (s *slides) open(c *frontend.Conn, first picture) (err error) {
 		for _, v := range one.Values {
 			labels = append(labels, strconv.FormatFloat(v, 'g', -1, 64))
 		}
-		k := choiceOf(one.Name, "SelectionSlider", labels, labels[one.At])
+		k := choiceControl(one.Name, "SelectionSlider", labels, labels[one.At])
 		k.fields["description"], k.fields["continuous_update"] = one.Name, false
 		w, err := c.Widget(k.name, k.fields, func(field string, raw json.RawMessage) {
 			if text, err := k.read(raw); field == k.field && err == nil {
