@@ -149,8 +149,7 @@ func TestTables(t *testing.T) {
 		Needs: "about 300 runs", Deciding: study.Comparison{Text: "a over b", Estimate: stats.Estimate{Value: 1.234, Lower: 0.9, Upper: 1200},
 			Claimed: study.Below(1), Runs: 12, Periods: 100_000, Diverged: [2]int{1, 0}}}
 	s.Comparisons = []study.Comparison{s.Deciding, {Text: "c over d", Missing: "5 of 7 runs", Claimed: study.Above(stats.Level)}}
-	want := "| 3 | It is so (section 9) | **open** | a over b: 1.23 [0.9, 1200], claimed below 1; about 300 runs would " +
-		"decide |\n"
+	want := "| 3 | It is so (section 9) | **open** | 1.23 [0.9, 1200], claimed below 1 |\n"
 	if got := study.AnswersTable([]study.Answer{s}); !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -160,8 +159,11 @@ func TestTables(t *testing.T) {
 			t.Errorf("line of %d characters, want at most 120: %s", utf8.RuneCountInString(line), line)
 		}
 	}
-	if got := study.Evidence([]study.Answer{s}); !strings.HasPrefix(got, "### 3. So it is: open\n\nIt is so. In the paper's words: ") {
-		t.Errorf("evidence: got %s, want the heading of sentence 3", got)
+	got := study.Evidence([]study.Answer{s})
+	for _, want := range []string{"### 3. So it is: open\n\nIt is so. In the paper's words: ", "claimed below 1; about 300 runs"} {
+		if !strings.Contains(strings.Join(strings.Fields(got), " "), strings.Join(strings.Fields(want), " ")) {
+			t.Errorf("evidence: got %s, want %q", got, want)
+		}
 	}
 	table := s.ComparisonsTable()
 	for _, want := range []string{"| a over b | 1.23 [0.9, 1200] | below 1 | 12 x 100,000 | 1 and 0 |\n",
