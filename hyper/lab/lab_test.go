@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,15 +17,21 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
+// known has the experiments of the paper, and one of later work.
+var known = map[string]lab.Experiment{beyond.LinearBandit.Name: beyond.LinearBandit}
+
+func init() { maps.Copy(known, paper.Known) }
+
 // TestMain lets this binary act as its own worker process.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		if err := lab.Worker(context.Background(), os.Stdin, os.Stdout, paper.Known, os.Args[2:]); err != nil &&
+		if err := lab.Worker(context.Background(), os.Stdin, os.Stdout, known, os.Args[2:]); err != nil &&
 			!errors.Is(err, lab.ErrInterrupted) {
 			os.Exit(1)
 		}
@@ -44,7 +51,7 @@ func spec(t *testing.T, agent string, size lab.Size, sets ...string) lab.Spec {
 	t.Helper()
 	e := paper.Gaussian
 	if name, own, other := strings.Cut(agent, "/"); other {
-		e, agent = must.M1(lab.Find(paper.Known, name)), own
+		e, agent = must.M1(lab.Find(known, name)), own
 	}
 	s, err := e.Spec([]string{agent}, sets, size, 11)
 	if err != nil {
@@ -59,10 +66,10 @@ func run(t *testing.T, s lab.Spec, o lab.Options) ([]lab.Row, string) {
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
 	}
-	if _, err := lab.Run(t.Context(), s, paper.Known, o); err != nil {
+	if _, err := lab.Run(t.Context(), s, known, o); err != nil {
 		t.Fatal(err)
 	}
-	_, rows, err := lab.ReadResults(o.Dir, paper.Known)
+	_, rows, err := lab.ReadResults(o.Dir, known)
 	if err != nil {
 		t.Fatal(err)
 	}
