@@ -42,8 +42,8 @@ func embedding(scope *model.Scope, x *Node) *Node {
 	return Tanh(gomlx.Dense(scope.In("out"), Reshape(h, x.Shape().Dim(0), -1), true, 3))
 }
 
-// function returns a model function on the Go backend. Its variables are those of the store, or new ones.
-func function(store *model.Store, f func(scope *model.Scope, x *Node) *Node, features int) hyper.ModelFunction {
+// modelFunction wraps network f for beliefs: its variables have the values of the store, or new values if it is nil.
+func modelFunction(store *model.Store, f func(scope *model.Scope, x *Node) *Node, features int) hyper.ModelFunction {
 	return must.M1(hyper.NewModelFunction(must.M1(backend.Open(backend.Go)), store, f, features))
 }
 
@@ -52,7 +52,7 @@ func function(store *model.Store, f func(scope *model.Scope, x *Node) *Node, fea
 func TestFrozenNetworkIsItsOutputs(t *testing.T) {
 	f, store := embedding, model.NewStore()
 	must.M1(model.CallOnce(must.M1(backend.Open(backend.Go)), store, f, [][]float32{make([]float32, 16)}))
-	net := function(store, f, 16)
+	net := modelFunction(store, f, 16)
 	line, mlp := base.Linear{Features: 3, Intercept: true}, base.MLP{Layers: []int{3, 6, 1}}
 	gaussian := index.Gaussian{N: 4}
 	for name, c := range map[string]struct {
@@ -184,7 +184,7 @@ func pretrained(t *testing.T, seed uint64) string {
 func loaded(dir string) hyper.ModelFunction {
 	store := model.NewStore()
 	must.M1(checkpoint.Load(store).Dir(dir).Done()) // a variable is loaded when it is asked for
-	return function(store, trunk, pixels)
+	return modelFunction(store, trunk, pixels)
 }
 
 // onFrozen returns the agent of Contextual, on the features of a network.
@@ -247,7 +247,7 @@ func TestOwnNetwork(t *testing.T) {
 		if *allNetworks {
 			configs["frozen network, small networks"] = onNetworks(net, seed, false)
 			configs["network trained on"] = onTrained(net, seed)
-			configs["new network"] = onTrained(function(nil, trunk, pixels), seed)
+			configs["new network"] = onTrained(modelFunction(nil, trunk, pixels), seed)
 			configs["Neural"] = agent.Config{Seed: seed}.ContextualNeural(3, pixels, 50, 50)
 		}
 		for name, c := range configs {
@@ -306,9 +306,9 @@ func TestNetworkIsSaved(t *testing.T) {
 				return gomlx.Dense(scope.In("more"), trunk(scope, x), true, 16)
 			}
 			refused := map[string]hyper.ModelFunction{
-				`Learner.Belief.Function.valuesHash: "`:                                      function(nil, trunk, pixels),
-				`Learner.Belief.Function.outputs: 16 in the file, 8 here`:                    function(store, narrower, pixels),
-				`Learner.Belief.Function.variables./more/dense/weights: not set in the file`: function(nil, wider, pixels),
+				`Learner.Belief.Function.valuesHash: "`:                                      modelFunction(nil, trunk, pixels),
+				`Learner.Belief.Function.outputs: 16 in the file, 8 here`:                    modelFunction(store, narrower, pixels),
+				`Learner.Belief.Function.variables./more/dense/weights: not set in the file`: modelFunction(nil, wider, pixels),
 				`Learner.Belief.Function: {"features":256`:                                   {},
 			}
 			for want, f := range refused {
