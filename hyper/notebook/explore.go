@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"html"
 	"maps"
 	"slices"
 	"strings"
@@ -76,8 +75,7 @@ type explorer struct {
 	late   bool               // whether the present figure has taken longer than explorePatience
 	cancel context.CancelFunc // cancels the computation of the present figure
 	moved  chan struct{}
-	status *frontend.Widget
-	image  *frontend.Widget
+	panel
 }
 
 func newExplorer(spec lab.Spec, keys []string) (*explorer, error) {
@@ -128,34 +126,12 @@ func (e *explorer) open(c *frontend.Conn) error {
 	if err != nil {
 		return err
 	}
-	var children []string
-	for _, k := range e.controls {
-		k.fields["description"] = k.key
-		w, err := c.Widget(k.name, k.fields, func(field string, value json.RawMessage) {
-			if field == k.field {
-				e.move(k, value)
-			}
-		})
-		if err != nil {
-			return err
-		}
-		children = append(children, w.Ref())
-	}
-	if e.image, err = c.Widget("HTML", map[string]any{"value": first.html()}, nil); err != nil {
-		return err
-	}
-	if e.status, err = c.Widget("HTML", map[string]any{"value": exploreStyle + "move a control"}, nil); err != nil {
-		return err
-	}
-	// The status is last, so that its changing height moves nothing else.
-	box, err := c.Widget("VBox", map[string]any{"children": append(children, e.image.Ref(), e.status.Ref()),
-		"_dom_classes": []string{exploreClass}}, nil)
+	e.panel, err = newPanel(c, e.controls, first, func(i int, value json.RawMessage) { e.move(e.controls[i], value) })
 	if err != nil {
 		return err
 	}
 	go e.follow()
-	return box.Show(map[string]any{"text/html": first.html(), "text/plain": first.alt + "; controls of " +
-		strings.Join(e.keys, ", ")})
+	return e.show()
 }
 
 // exploreStyle makes the page show that the program of the controls has ended after a restart. Nothing else can show
@@ -194,14 +170,8 @@ func (e *explorer) follow() {
 		now, err := e.picture(ctx, set, sketchPanelsOf)
 		left := ctx.Err() != nil
 		end()
-		switch {
-		case left: // The user has moved a control again.
-		case err != nil:
-			text := strings.ReplaceAll(html.EscapeString(err.Error()), "\n", "<br>")
-			e.setStatus(`<span style="color:#b00020">` + text + `</span>`)
-		default:
-			_ = e.image.Set(map[string]any{"value": now.html()})
-			e.setStatus(fmt.Sprintf("computed in %.2g s", time.Since(begin).Seconds()))
+		if !left { // the user has not moved a control again
+			e.update(now, err, begin)
 		}
 		time.Sleep(time.Until(begin.Add(explorePause)))
 		e.compileAhead(set)
@@ -239,9 +209,4 @@ func (e *explorer) begin() (ctx context.Context, set map[string]string, end func
 		defer e.mu.Unlock()
 		e.late = false
 	}
-}
-
-// setStatus replaces the line below the figure.
-func (e *explorer) setStatus(text string) {
-	_ = e.status.Set(map[string]any{"value": exploreStyle + text})
 }

@@ -3,10 +3,8 @@ package notebook
 import (
 	"encoding/json"
 	"fmt"
-	"html"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -54,8 +52,7 @@ type slides struct {
 	draw    func(values []float64) []*gonum.Plot
 	sliders []Slider
 	moved   chan struct{}
-	status  *frontend.Widget
-	image   *frontend.Widget
+	panel
 
 	mu     sync.Mutex
 	values []float64
@@ -74,38 +71,30 @@ func (s *slides) picture(values []float64) (p picture, err error) {
 
 // open shows the controls and the first figure, and begins to listen.
 func (s *slides) open(c *frontend.Conn, first picture) (err error) {
-	var children, names []string
-	for i, one := range s.sliders {
-		var labels []string
-		for _, v := range one.Values {
-			labels = append(labels, strconv.FormatFloat(v, 'g', -1, 64))
+	var controls []control
+	for _, one := range s.sliders {
+		k := choiceControl(one.Name, "SelectionSlider", one.labels(), one.labels()[one.At])
+		k.fields["continuous_update"] = false
+		controls = append(controls, k)
+	}
+	s.panel, err = newPanel(c, controls, first, func(i int, raw json.RawMessage) {
+		if text, err := controls[i].read(raw); err == nil {
+			s.move(i, s.sliders[i].Values[slices.Index(s.sliders[i].labels(), text)])
 		}
-		k := choiceControl(one.Name, "SelectionSlider", labels, labels[one.At])
-		k.fields["description"], k.fields["continuous_update"] = one.Name, false
-		w, err := c.Widget(k.name, k.fields, func(field string, raw json.RawMessage) {
-			if text, err := k.read(raw); field == k.field && err == nil {
-				s.move(i, one.Values[slices.Index(labels, text)])
-			}
-		})
-		if err != nil {
-			return err
-		}
-		children, names = append(children, w.Ref()), append(names, one.Name)
-	}
-	if s.image, err = c.Widget("HTML", map[string]any{"value": first.html()}, nil); err != nil {
-		return err
-	}
-	if s.status, err = c.Widget("HTML", map[string]any{"value": exploreStyle + "move a control"}, nil); err != nil {
-		return err
-	}
-	box, err := c.Widget("VBox", map[string]any{"children": append(children, s.image.Ref(), s.status.Ref()),
-		"_dom_classes": []string{exploreClass}}, nil)
+	})
 	if err != nil {
 		return err
 	}
 	go s.follow()
-	return box.Show(map[string]any{"text/html": first.html(),
-		"text/plain": first.alt + "; controls of " + strings.Join(names, ", ")})
+	return s.show()
+}
+
+// labels returns the numbers of a slider as the page shows them.
+func (one Slider) labels() (out []string) {
+	for _, v := range one.Values {
+		out = append(out, strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	return out
 }
 
 // move handles a new number of a slider.
@@ -125,15 +114,9 @@ func (s *slides) follow() {
 		s.mu.Lock()
 		values := slices.Clone(s.values)
 		s.mu.Unlock()
-		_ = s.status.Set(map[string]any{"value": exploreStyle + "computing"})
+		s.setStatus("computing")
 		begin := time.Now()
 		now, err := s.picture(values)
-		text := fmt.Sprintf("computed in %.2g s", time.Since(begin).Seconds())
-		if err == nil {
-			_ = s.image.Set(map[string]any{"value": now.html()})
-		} else {
-			text = `<span style="color:#b00020">` + html.EscapeString(err.Error()) + `</span>`
-		}
-		_ = s.status.Set(map[string]any{"value": exploreStyle + text})
+		s.update(now, err, begin)
 	}
 }
