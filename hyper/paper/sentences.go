@@ -24,11 +24,13 @@ var Sentences = []study.Sentence{
 		Quote: "a large performance gap when the number of actions is greater than 200, which, surprisingly, cannot be " +
 			"compensated by increasing the ensemble size", Compare: belowEnsembles},
 	{Number: 4, Section: "section 4.2", Label: "ensembles, 200 actions",
-		Text:  "With 200 actions the linear hypermodel and ensembles have similar regret",
-		Quote: "The performance of ensemble hypermodels is comparable when the number of actions is 200", Compare: comparable},
+		Text:    "With 200 actions the linear hypermodel and ensembles have similar regret",
+		Quote:   "The performance of ensemble hypermodels is comparable when the number of actions is 200",
+		Compare: comparable},
 	{Number: 5, Section: "section 4.2", Label: "epsilon-greedy",
-		Text:    "Epsilon-greedy falls further behind as the number of actions grows",
-		Quote:   "The gap between the epsilon-greedy agent and hypermodel agents grows as the number of actions becomes large",
+		Text: "Epsilon-greedy falls further behind as the number of actions grows",
+		Quote: "The gap between the epsilon-greedy agent and hypermodel agents grows as the number of actions " +
+			"becomes large",
 		Compare: gapGrowing},
 	{Number: 6, Section: "section 5", Label: "IDS",
 		Text:  "Information-directed sampling is dramatically better than Thompson sampling",
@@ -44,7 +46,8 @@ var Sentences = []study.Sentence{
 	{Number: 9, Section: "appendix C", Label: "sensitivity",
 		Text: "Large noise calls for perturbations, a narrow prior costs much and a wide one some, and more " +
 			"index numbers help up to a point",
-		Quote: "we need to introduce perturbation into the loss function, as the observation noise grows", Compare: sensitive},
+		Quote:   "we need to introduce perturbation into the loss function, as the observation noise grows",
+		Compare: sensitive},
 	{Number: 10, Section: "appendices D, E", Label: "other posteriors",
 		Text: "The linear hypermodel beats the diagonal one, which beats Bayes by " +
 			"Backprop, and dropout is behind both hypermodels",
@@ -99,13 +102,15 @@ func lessComputation(a *study.Archive) ([]study.Comparison, error) {
 	} else if c, err = lessComputationIn(h, rows, size, c); err != nil {
 		return nil, err
 	}
-	c.Text, c.Runs, c.Periods = "computation of the linear hypermodel over an ensemble's, 100 arms", size.Runs, size.Periods
+	c.Text = "computation of the linear hypermodel over an ensemble's, 100 arms"
+	c.Runs, c.Periods = size.Runs, size.Periods
 	return []study.Comparison{c}, nil
 }
 
 // lessComputationIn makes the comparison of lessComputation from results. It returns unknown, with an interval, if no
 // setting of an agent certainly performs well.
-func lessComputationIn(h lab.Header, rows []lab.Row, size lab.Size, unknown study.Comparison) (study.Comparison, error) {
+func lessComputationIn(h lab.Header, rows []lab.Row, size lab.Size,
+	unknown study.Comparison) (study.Comparison, error) {
 	var least [2]analysis.Least
 	sure := true
 	for i, agent := range []string{"linear", "ensemble"} {
@@ -165,7 +170,8 @@ func gapGrowing(a *study.Archive) (out []study.Comparison, err error) {
 		of := func(actions int, agent string, sets ...string) study.Source {
 			return likeForLike(actions, 64, agent, sets...)
 		}
-		c, err := a.Gap("regret of epsilon-greedy minus regret of "+other.text+", at 1000 actions minus at 200", study.Above(0),
+		c, err := a.Gap("regret of epsilon-greedy minus regret of "+other.text+", at 1000 actions minus at 200",
+			study.Above(0),
 			of(1000, "egreedy"), of(1000, other.agent, other.sets...),
 			of(200, "egreedy"), of(200, other.agent, other.sets...))
 		if err != nil {
