@@ -85,7 +85,7 @@ func (c Config) Neural(features int, hidden ...int) Config {
 //
 //	agent.New(agent.Config{Forget: 0.999, Waves: agent.None, Floor: 0.05}.Contextual(3, 8))
 //
-// The settings were chosen on data sets other than the data sets of notebook 10: see notebooks/results/contextual.
+// The settings were chosen on data sets other than the data sets of notebook 14: see notebooks/results/contextual.
 func (c Config) Contextual(k, context int) Config {
 	c.fault = faults.Prefix("Contextual: ", errors.Join(faults.AtLeast("k", k, 1), faults.AtLeast("context", context, 1)))
 	c.Encoding = &Encoding{Context: context, Arms: k, Code: AsNumber, Standardize: true}

@@ -1,6 +1,6 @@
 """Writes the ten data sets on which the settings of agent.Contextual were chosen: choose.py FOLDER.
 
-It needs river 0.26.1 and scikit-learn. The sets of notebook 10 are not among them.
+It needs river 0.26.1 and scikit-learn. The sets of notebook 14 are not among them.
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""Counts mistakes of Vowpal Wabbit on the data sets of notebook 10: vw.py > vw.json.
+"""Counts mistakes of Vowpal Wabbit on the data sets of notebook 14: vw.py > vw.json.
 
 It needs vowpalwabbit 9.11.9, in any Python. Each set is read in the same three orders as in the notebook: sorted by the
 hashes of order and row. Numbers are standardised by the rows so far, as the agent's are. All settings below are tried.
