@@ -6,6 +6,7 @@ null or {"cell", "source", "error", "output"}}.
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -19,6 +20,9 @@ KEPT_OF_A_NOTEBOOK = {"kernelspec", "language_info", "title", "authors"}  # nbcl
 VOLATILE_IN_A_CELL = {"execution", "ExecuteTime", "collapsed", "scrolled"}
 
 
+# An exercise's answer is a block of Go in a folded part of a Markdown cell. RIGHT is what notebook.Check shows for it.
+ANSWER = re.compile(r"<details><summary>Answer</summary>.*?^```go\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+RIGHT = "**Right.**"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -51,17 +55,44 @@ def normalise(notebook, kernel):
 
 
 def failure(index, cell, error):
-    """Describe the cell that failed: its number, source, error, and all it printed to standard error."""
+    """Describe the cell that failed: its number, source, error, and all it printed to standard error.
+
+    The number of an answer is the number of the Markdown cell that has it.
+    """
     printed = [o for o in cell.get("outputs", []) if o.output_type == "stream" and o.name == "stderr"]
+    index = cell.metadata.get("answer", index)
     return {"cell": index + 1, "source": cell.source, "error": error, "output": "".join(o.text for o in printed)}
 
 
+def answers(notebook):
+    """Return a code cell for each answer of an exercise, with the number of the Markdown cell that has the answer."""
+    return [
+        nbformat.v4.new_code_cell(code, metadata={"answer": index})
+        for index, cell in enumerate(notebook.cells)
+        if cell.cell_type == "markdown"
+        for code in ANSWER.findall(cell.source)
+    ]
+
+
+def wrong(notebook):
+    """Return the failure of the first answer that does not pass its check, or None."""
+    for cell in notebook.cells:
+        shown = "".join(o.get("data", {}).get("text/markdown", "") for o in cell.get("outputs", []))
+        if "answer" in cell.metadata and RIGHT not in shown:
+            return failure(0, cell, f"the answer does not pass its check: {shown or 'it shows nothing'}")
+    return None
+
+
 def execute(kernel, path, seconds):
-    """Return the notebook with its outputs, and the failure or None. A cell may take the given seconds."""
+    """Return the notebook with its outputs, and the failure or None. A cell may take the given seconds.
+
+    The answers of exercises run after the last cell. The returned notebook does not have their cells.
+    """
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
+    notebook.cells += answers(notebook)
     client = NotebookClient(
         notebook,
         config=Config({"KernelManager": {"transport": "ipc", "connection_file": os.path.join(RUNTIME, "kernel.json")}}),
@@ -75,7 +106,7 @@ def execute(kernel, path, seconds):
     client.on_cell_execute = lambda cell, cell_index: started.append((cell_index, cell))
     try:
         client.execute()
-        return notebook, None
+        return notebook, wrong(notebook)
     except CellExecutionError as err:
         told = [o for o in started[-1][1].get("outputs", []) if o.output_type == "error"]
         return notebook, failure(*started[-1], "\n".join(told[-1].traceback) if told else err.evalue.strip())
@@ -84,6 +115,8 @@ def execute(kernel, path, seconds):
     except (DeadKernelError, RuntimeError) as err:
         at = started[-1] if started else (0, nbformat.v4.new_code_cell())
         return notebook, failure(*at, f"the kernel died: {err}")
+    finally:
+        notebook.cells = [cell for cell in notebook.cells if "answer" not in cell.metadata]
 
 
 def main(kernel, path, seconds):

@@ -70,7 +70,8 @@ func TestFirstCell(t *testing.T) {
 			"gonbui.DisplayPNG(png.Bytes())",
 		"%%\nfmt.Println(os.Getenv(\"HYPER_PROFILE\"))",
 		"%%\nl := notebook.NewLive()\nl.Show(\"halfway there\", nil)\nl.Close()\nnotebook.NewTable(\"agent\").Show()",
-		"%%\n_, err := serve.New(serve.Options{})\nfmt.Println(err)")
+		"%%\n_, err := serve.New(serve.Options{})\nfmt.Println(err)",
+		"%%\nnotebook.Check(1+1 == 3, \"it is less than %d\", 3)", answer("notebook.Check(1+1 == 2, \"\")"))
 	before, _ := os.ReadFile(path)
 	folder := filepath.Join(t.TempDir(), "executed")
 	if out, code := result(t, run, "run", "--full", "--out", folder, path); code != 0 {
@@ -83,14 +84,23 @@ func TestFirstCell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"[3]float32{1, 4, 9}", "image/png", `"full\n"`, `| agent |`, "Dir is missing"} {
+	for _, want := range []string{"[3]float32{1, 4, 9}", "image/png", `"full\n"`, `| agent |`, "Dir is missing",
+		"Not yet.** it is less than 3"} {
 		if !strings.Contains(string(executed), want) {
 			t.Errorf("the outputs do not have %q", want)
 		}
 	}
+	if strings.Contains(string(executed), "**Right.**") {
+		t.Error("the executed notebook has the output of an exercise's answer")
+	}
 	if text := string(executed); strings.Contains(strings.Split(text, "notebook.NewLive()")[1], "text/html") {
 		t.Error("the outputs have a live display that was closed")
 	}
+}
+
+// answer returns the Markdown cell with the answer of an exercise.
+func answer(code string) string {
+	return "<details><summary>Answer</summary>\n\nBecause.\n\n```go\n%%\n" + code + "\n```\n\n</details>"
 }
 
 func TestFailingCells(t *testing.T) {
@@ -100,9 +110,11 @@ func TestFailingCells(t *testing.T) {
 		{"panic", "%%\npanic(\"arm out of range\")", "panic: arm out of range"},
 		{"compile", "%%\nundefinedThing()", "undefined: undefinedThing"},
 		{"must", "%%\nmust.M(errors.New(\"no data\"))", "no data"},
+		{"answer", answer("notebook.Check(false, \"too small\")"), "does not pass its check: **Not yet.** too small"},
+		{"unchecked", answer("fmt.Println(2)"), "does not pass its check: it shows nothing"},
 	} {
 		path := filepath.Join(t.TempDir(), c.name+".ipynb")
-		writeNotebook(t, path, "%env FIRST cell", c.cell, "%%\nfmt.Println(\"never\")")
+		writeNotebook(t, path, "%env FIRST cell", c.cell, "%%\nfmt.Println(\"last\")")
 		before, _ := os.ReadFile(path)
 		out, code := result(t, run, "run", "--inplace", path)
 		if code != 1 || !strings.Contains(out, c.want) || !strings.Contains(out, "cell 2:") {

@@ -30,7 +30,7 @@ func runCommand() *cobra.Command {
 		Short: "Execute notebooks, and fail if a cell fails",
 		Long: "Executes notebooks from their first cell to their last, each with its own kernel and in its own folder. Without\n" +
 			"arguments it executes all notebooks of the checkout or project. The files do not change unless --inplace is given.\n" +
-			"The exit status is 1 if a cell fails.",
+			"Then it runs the answers of the notebook's exercises. The exit status is 1 if a cell fails or an answer is wrong.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			home, _, err := here()
 			if err != nil {

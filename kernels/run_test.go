@@ -11,10 +11,15 @@ import (
 )
 
 // writeNotebook writes a notebook with code cells.
+// writeNotebook writes a notebook of code cells. A source that begins with < or # makes a Markdown cell.
 func writeNotebook(t *testing.T, path string, sources ...string) {
 	t.Helper()
 	cells := []map[string]any{}
 	for _, source := range sources {
+		if strings.HasPrefix(source, "<") || strings.HasPrefix(source, "#") {
+			cells = append(cells, map[string]any{"cell_type": "markdown", "source": source, "metadata": map[string]any{}})
+			continue
+		}
 		cells = append(cells, map[string]any{"cell_type": "code", "source": source, "metadata": map[string]any{},
 			"outputs": []any{}, "execution_count": nil})
 	}

@@ -24,7 +24,7 @@ func listOf(all []study.Answer, numbers []int) string {
 	for _, s := range numbered(all, numbers) {
 		b.WriteString(s.ListItem())
 	}
-	return b.String() + "\n[All ten answers](results/README.md)\n"
+	return b.String()
 }
 
 // Evidence returns a Markdown table of the comparisons for a sentence of the paper, by its number in paper.Sentences.
