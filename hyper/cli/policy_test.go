@@ -48,11 +48,11 @@ func TestPolicyFlag(t *testing.T) {
 	}
 }
 
-// Several policies are a sweep.
+// Several policies are a sweep. A greedy policy has 100 functions by default: with one it would be Thompson sampling.
 func TestPolicyFlagSweeps(t *testing.T) {
 	status, stdout, stderr := call(t, "run", "gaussian", "--agent", "linear", "--policy", "greedy,ucb",
 		"--set", "arms=3", "--set", "batch=8", "--periods", "5", "--runs", "1", "--json")
-	if status != 0 || strings.Count(stdout, `"policy":"greedy"`) != 1 || strings.Count(stdout, `"policy":"ucb"`) != 1 {
+	if status != 0 || strings.Count(stdout, `"policy":"greedy","policy-samples":100`) != 1 || strings.Count(stdout, `"policy":"ucb"`) != 1 {
 		t.Errorf("exit status %d, want 0 and one line for each policy: %s%s", status, stdout, stderr)
 	}
 }
