@@ -39,6 +39,7 @@ func TestPolicyFlag(t *testing.T) {
 		"--set policy=magic":                      `policy=magic: want one of thompson, ids`,
 		"--policy ids --set policy=ucb":           `key "policy" is set twice`,
 		"--agent exact --policy ids":              `no agent here has a key "policy"`,
+		"--policy ucb --set quantile=0.9":         `no agent here has a key "quantile" (did you mean "policy-quantile"?)`,
 		"--policy top-two --set policy-samples=1": "policy-samples must be at least 2, or 0 for 30, got 1",
 	} {
 		status, _, stderr := call(t, append([]string{"run", "gaussian"}, strings.Fields(args)...)...)
