@@ -26,7 +26,7 @@ func TestOf(t *testing.T) {
 		{"partciles", keys, "particles"},
 		{"foo", keys, ""},
 		{"step", keys, "step-size"},
-		{"index", keys, ""}, // index-dim and index-samples
+		{"index", keys, ""},                     // index-dim and index-samples
 		{"größe", []string{"grösse"}, "grösse"}, // letters, not bytes
 	} {
 		got, ok := Of(c.word, c.known)
