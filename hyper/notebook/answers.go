@@ -28,7 +28,10 @@ func listOf(all []study.Answer, numbers []int) string {
 }
 
 // Evidence returns a Markdown table of the comparisons for a sentence of the paper, by its number in paper.Sentences.
-func Evidence(number int) string { return numbered(answers(), []int{number})[0].ComparisonsTable() }
+func Evidence(number int) string {
+	one := slices.DeleteFunc(slices.Clone(paper.Sentences), func(s study.Sentence) bool { return s.Number != number })
+	return numbered(must.M1(study.Answers(study.NewArchive("results", known), one)), []int{number})[0].ComparisonsTable()
+}
 
 // answers answers all sentences together, because the correction for multiple tests needs all of them.
 func answers() []study.Answer {
@@ -44,7 +47,7 @@ func numbered(all []study.Answer, numbers []int) []study.Answer {
 	for _, n := range numbers {
 		at := slices.IndexFunc(all, func(s study.Answer) bool { return s.Number == n })
 		if at < 0 {
-			panic(fmt.Errorf("there is no sentence %d: the numbers are 1 to %d", n, len(all)))
+			panic(fmt.Errorf("there is no sentence %d: the numbers are 1 to %d", n, len(paper.Sentences)))
 		}
 		out = append(out, all[at])
 	}

@@ -77,6 +77,9 @@ func TestFrontierTable(t *testing.T) {
 	must.M(os.WriteFile("results/seconds.json", []byte(`{"agent":"ensemble","bar":"0.01 sqrt(K)","setting":["arms=10","integrate=sampled","particles=30"],"microseconds":12.34,"microseconds_ratio":1.5}
 {"agent":"linear","bar":"0.01 sqrt(K)","setting":["arms=10","integrate=sampled","index-dim=3"],"microseconds":56.78,"microseconds_ratio":"NaN"}
 `), 0o600))
+	if times := Lines[paper.FrontierTime]("seconds.json"); len(times) != 2 {
+		t.Errorf("a name with an extension: got %d lines, want 2", len(times))
+	}
 	has(t, FrontierTable(madeUpFrontier(), Lines[paper.FrontierTime]("seconds")),
 		"| 10 | 0.01 sqrt(K) | sampled | linear | `index-dim=2` | 0.03 [0.02, 0.031] | 100 | 20000 [20000, 20000] | – | – | – |",
 		"| 10 | 0.01 sqrt(K) | sampled | ensemble | `particles=30` | 0.03 [0.02, 0.031] | 100 | 80000 [40000, +Inf] | 4 [0, +Inf] | 12.3 | 1.5 |",

@@ -78,10 +78,13 @@ func Studies(folder string) (all []FolderStudy) {
 	return all
 }
 
-// Lines reads a file with one JSON object on each line, results/NAME.json next to the notebook. Commands with --json
-// write such files. If there is no such file, the result is nil.
+// Lines reads a file with one JSON object on each line, next to the notebook: results/NAME, or results/NAME.json if the
+// name has no extension. Commands with --json write such files. If there is no such file, the result is nil.
 func Lines[T any](name string) (all []T) {
-	all, err := lines.Read[T](filepath.Join("results", name+".json"))
+	if filepath.Ext(name) == "" {
+		name += ".json"
+	}
+	all, err := lines.Read[T](filepath.Join("results", name))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
