@@ -90,7 +90,7 @@ gaussian ones)`,
 	flags.IntVar(&engine.batchRuns, "batch-runs", 0, "as for hyper run")
 	flags.BoolVar(&engine.json, "json", false, "print one JSON object per line")
 	c.RunE = func(c *cobra.Command, names []string) error { return bench(c, names, engine) }
-	c.AddCommand(benchFrontierCommand(), benchStudyCommand())
+	c.AddCommand(benchStudyCommand())
 	return c
 }
 

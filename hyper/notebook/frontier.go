@@ -90,28 +90,18 @@ func edges(points []paper.FrontierPoint, estimate func(paper.FrontierPoint) stat
 	return low, high
 }
 
-// FrontierTable returns a table of the points of figure 2, with 95% intervals in brackets, and with the measured times
-// of their settings.
-func FrontierTable(points []paper.FrontierPoint, times []paper.FrontierTime) *Table {
+// FrontierTable returns a table of the points of figure 2, with 95% intervals in brackets.
+func FrontierTable(points []paper.FrontierPoint) *Table {
 	t := NewTable("arms", "regret below", "trained", "agent", "setting", "average regret", "runs", "computation",
-		"over linear's", "microseconds", "over linear's")
+		"over linear's")
 	for _, p := range points {
-		setting, computation, micros, ratio := "none found", "–", "–", "–"
+		setting, computation := "none found", "–"
 		if p.Setting != nil {
 			setting = "`" + p.Found() + "`"
 			computation = fmt.Sprintf("%.0f [%.0f, %.0f]", p.Computation.Value, p.Computation.Lower,
 				p.Computation.Upper)
 		}
-		at := slices.IndexFunc(times, func(t paper.FrontierTime) bool {
-			return t.Agent == p.Agent && t.Bar == p.Bar && slices.Equal(t.Setting, p.Setting)
-		})
-		if at >= 0 {
-			micros = fmt.Sprintf("%.1f", times[at].Micros)
-			if r := float64(times[at].MicrosRatio); !math.IsNaN(r) {
-				ratio = fmt.Sprintf("%.1f", r)
-			}
-		}
-		t.Row(p.Arms, p.Bar, p.Integrate, p.Agent, setting, p.Average, p.Runs, computation, p.Ratio, micros, ratio)
+		t.Row(p.Arms, p.Bar, p.Integrate, p.Agent, setting, p.Average, p.Runs, computation, p.Ratio)
 	}
 	return t
 }

@@ -67,23 +67,26 @@ func TestFrontier(t *testing.T) {
 	must.M1(plot.Panels(2, 20, 10, 50, panels...))
 }
 
-// A time is in the row of the setting with which it was measured, and in no other row.
 func TestFrontierTable(t *testing.T) {
+	has(t, FrontierTable(madeUpFrontier()),
+		"| 10 | 0.01 sqrt(K) | sampled | linear | `index-dim=2` | 0.03 [0.02, 0.031] | 100 | 20000 [20000, 20000] | – |",
+		"| 10 | 0.01 sqrt(K) | sampled | ensemble | `particles=30` | 0.03 [0.02, 0.031] | 100 | 80000 [40000, +Inf] | 4 [0, +Inf] |",
+		"| 30 | 0.01 sqrt(K) | sampled | linear | none found | – | 100 | – | – |")
+}
+
+// A name may have an extension. Without a file there are no lines.
+func TestLines(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if times := Lines[paper.FrontierTime]("seconds"); times != nil {
-		t.Errorf("times without a file: got %v, want none", times)
+	if all := Lines[paper.FrontierPoint]("points"); all != nil {
+		t.Errorf("without a file: got %v, want none", all)
 	}
 	must.M(os.Mkdir("results", 0o700))
-	must.M(os.WriteFile("results/seconds.json", []byte(`{"agent":"ensemble","bar":"0.01 sqrt(K)","setting":["arms=10","integrate=sampled","particles=30"],"microseconds":12.34,"microseconds_ratio":1.5}
-{"agent":"linear","bar":"0.01 sqrt(K)","setting":["arms=10","integrate=sampled","index-dim=3"],"microseconds":56.78,"microseconds_ratio":"NaN"}
-`), 0o600))
-	if times := Lines[paper.FrontierTime]("seconds.json"); len(times) != 2 {
-		t.Errorf("a name with an extension: got %d lines, want 2", len(times))
+	must.M(os.WriteFile("results/points.json", []byte("{\"agent\":\"ensemble\"}\n{\"agent\":\"linear\"}\n"), 0o600))
+	for _, name := range []string{"points", "points.json"} {
+		if all := Lines[paper.FrontierPoint](name); len(all) != 2 || all[1].Agent != "linear" {
+			t.Errorf("%s: got %v, want 2 lines", name, all)
+		}
 	}
-	has(t, FrontierTable(madeUpFrontier(), Lines[paper.FrontierTime]("seconds")),
-		"| 10 | 0.01 sqrt(K) | sampled | linear | `index-dim=2` | 0.03 [0.02, 0.031] | 100 | 20000 [20000, 20000] | – | – | – |",
-		"| 10 | 0.01 sqrt(K) | sampled | ensemble | `particles=30` | 0.03 [0.02, 0.031] | 100 | 80000 [40000, +Inf] | 4 [0, +Inf] | 12.3 | 1.5 |",
-		"| 30 | 0.01 sqrt(K) | sampled | linear | none found | – | 100 | – | – | – | – |")
 }
 
 // The committed study has both agents with 10 arms, and every least setting performs well.
@@ -107,7 +110,7 @@ func TestFrontierOfTheStudy(t *testing.T) {
 		t.Errorf("points %+v have no ratio with 10 arms", points)
 	}
 	Frontier(points)
-	FrontierTable(points, nil)
+	FrontierTable(points)
 }
 
 // The table of limits has a row for each number of arms in the study, from fewer to more.

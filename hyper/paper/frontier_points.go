@@ -36,15 +36,6 @@ type FrontierPoint struct {
 // Found returns the searched part of the setting: all keys except the number of arms and the training method.
 func (p FrontierPoint) Found() string { return strings.Join(p.Setting[min(2, len(p.Setting)):], " ") }
 
-// FrontierTime is a point with the measured time of a period, as `hyper bench frontier` prints it.
-type FrontierTime struct {
-	FrontierPoint
-	Micros      float64     `json:"microseconds"`       // for one period of one run, on one core
-	MicrosRatio stats.Float `json:"microseconds_ratio"` // ensemble's time / linear hypermodel's, as in Ratio
-	Backend     string      `json:"backend"`
-	CPU         string      `json:"cpu"`
-}
-
 // FrontierOf returns the points of figure 2 in a study, by bar, from fewer to more arms. A point needs all
 // FrontierSettings, and exact Thompson sampling for the bar that depends on it; other points are left out. Points are
 // judged as claims judge them.
