@@ -61,7 +61,7 @@ func runKernel(ctx context.Context, connection string) (int, error) {
 	}
 	argv := []string{self, layerVerb, "--connection", connection, "--dir", tmp, "--", filepath.Join(k.tools, "gonb")}
 	argv = append(argv, layer.GoNBArguments(k.repo.around(dir), tmp)...)
-	return supervise(ctx, child{argv: argv, env: mergeEnv(k.kernelEnv(g, tmp), keptEnv(dir)...), dir: dir, remove: tmp,
+	return supervise(ctx, child{argv: argv, env: k.kernelEnv(g, tmp), dir: dir, remove: tmp,
 		stdout: os.Stdout, stderr: os.Stderr})
 }
 

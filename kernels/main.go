@@ -46,7 +46,7 @@ func command() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
 	root.AddCommand(setupCommand(), labCommand(), runCommand(), cleanCommand(), kernelCommand(), guardCommand(),
 		layerCommand(), explainCommand(), pythonCommand(),
-		newCommand(), installCommand(), uninstallCommand(), opensCommand(), keptCommand(), hyperCommand(), lspCommand())
+		newCommand(), installCommand(), uninstallCommand(), opensCommand(), hyperCommand(), lspCommand())
 	root.AddCommand(wrapperCommands()...)
 	return root
 }

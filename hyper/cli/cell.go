@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
@@ -18,7 +17,6 @@ import (
 func inCell() bool { return os.Getenv(frontend.Var) != "" }
 
 // simulateInCell is like simulate, in a cell. The figure changes while the runs are in progress, and stays at the end.
-// The results get a name for [notebook.Results].
 func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.Options) (lab.Progress, error)) error {
 	o, err := engine.options(dir, nil)
 	if err != nil {
@@ -32,14 +30,9 @@ func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.
 	if err != nil && !interrupted {
 		return err
 	}
-	for _, name := range []string{spec.Experiment, filepath.Base(dir)} {
-		if err := notebook.NameResults(name, dir); err != nil {
-			return err
-		}
-	}
 	if interrupted {
 		fmt.Fprintf(os.Stderr, "interrupted; all results are saved: `%%hyper resume %s` continues, and "+
-			"notebook.Results(%q) reads the results so far\n", dir, spec.Experiment)
+			"notebook.Results(%[1]q) reads the results so far\n", dir)
 		return err
 	}
 	h, rows, err := lab.ReadResults(dir, known)
@@ -58,8 +51,8 @@ func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.
 	if engine.json {
 		return printLines(outcomes...)
 	}
-	where := fmt.Sprintf("Results in `%s`: `notebook.Results(%q)` reads them in the next cells, `%%hyper plot %[1]s` draws "+
-		"them.", dir, spec.Experiment)
+	where := fmt.Sprintf("Results in `%s`: `notebook.Results(%[1]q)` reads them in the next cells, `%%hyper plot %[1]s` "+
+		"draws them.", dir)
 	notebook.ShowMarkdown(markdownOutcome(outcomes, labels) + "\n\n" + where)
 	return nil
 }

@@ -54,7 +54,7 @@ func TestRunInACell(t *testing.T) {
 	socket, displayed := listen(t)
 	c := command(t, "run", "gaussian", "--agent", "linear,ensemble", "--runs", "2", "--periods", "20", "--set", "arms=3",
 		"--out", "here")
-	c.Env = append(c.Env, frontend.Var+"="+socket, "HYPERMODELS_KEPT="+t.TempDir())
+	c.Env = append(c.Env, frontend.Var+"="+socket)
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &out, &said
 	if err := c.Run(); err != nil || out.Len() > 0 || said.Len() > 0 {
@@ -73,7 +73,7 @@ func TestRunInACell(t *testing.T) {
 		t.Fatalf("got %d pictures and texts %q, want 1 of each", pictures, texts)
 	}
 	for _, want := range []string{"**gaussian, 20 periods, 2 runs", "\n| agent | cumulative regret |", "\n| linear | ",
-		"\n| ensemble | ", "\n\nResults in `here`: `notebook.Results(\"gaussian\")` reads them"} {
+		"\n| ensemble | ", "\n\nResults in `here`: `notebook.Results(\"here\")` reads them"} {
 		if !strings.Contains(texts[0], want) {
 			t.Errorf("got no %q in %s", want, texts[0])
 		}

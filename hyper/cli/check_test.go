@@ -95,8 +95,7 @@ func TestCheckHelp(t *testing.T) {
 		}
 	}
 	_, list, _ := call(t, "list", "gaussian")
-	if want := "needs 100 runs of 2000 periods: hyper check gaussian --claim linear-near-exact\n      with --quick " +
-		"30 runs of 2000 periods\n"; !strings.Contains(list, want) {
+	if want := "(ours)\n      100 runs of 2000 periods; with --quick 30 runs of 2000 periods\n"; !strings.Contains(list, want) {
 		t.Errorf("got no %q in the list", want)
 	}
 }

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/janpfeifer/must"
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/catalog"
@@ -15,40 +17,63 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
+// parts is the argument of hyper list for the parts that all experiments share.
+const parts = "parts"
+
 func listCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "list [EXPERIMENT...]",
+		Use:   "list [EXPERIMENT...|" + parts + "]",
 		Short: "List experiments, with their agents, keys and claims, and what settings can name",
-		Long: `list shows what hyper can run. For each experiment, or for each named one, it prints
+		Long: `list prints a line for each experiment. For a named experiment it prints
   - its agents, which hyper run EXPERIMENT --agent AGENT runs,
-  - the keys of each agent, which --set KEY=VALUE changes: name, kind of value, default value and meaning,
+  - the keys of the agents, which --set KEY=VALUE changes: kind of value, default value and meaning,
   - the claims that hyper check EXPERIMENT tests, with the runs and periods that each needs.
-At the end it prints the learners that any experiment can run, the values of the keys that name something, such as
+list parts prints the learners that any experiment can run, the values of the keys that name something, such as
 policy and optimizer, and the methods to compute the gradient.`,
-		Example:           "  hyper list gaussian",
-		ValidArgsFunction: completeExperiments,
+		Example: "  hyper list\n  hyper list gaussian\n  hyper list parts",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return append(experiments(), parts), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := unknown("experiment", append(experiments(), parts), args...); err != nil {
+				return err
+			}
 			if len(args) == 0 {
-				args = experiments()
+				return listExperiments()
 			}
-			var all []lab.Experiment
 			for _, name := range args {
-				x, err := experiment(name)
-				if err != nil {
+				if name == parts {
+					listParts()
+				} else if err := listExperiment(must.M1(experiment(name))); err != nil {
 					return err
 				}
-				all = append(all, x)
 			}
-			for _, x := range all {
-				if err := listExperiment(x); err != nil {
-					return err
-				}
-				listClaims(x)
-			}
-			listLibrary()
 			return nil
 		},
 	}
+}
+
+// listExperiments prints a line for each experiment.
+func listExperiments() error {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "experiment\tsection\tagents\twhat it is")
+	for _, name := range experiments() {
+		x, err := experiment(name)
+		if err != nil {
+			return err
+		}
+		agents := strings.Join(x.Order[:min(3, len(x.Order))], ", ")
+		if more := len(x.Order) - 3; more > 0 {
+			agents += fmt.Sprintf(", %d more", more)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", x.Name, x.Section, agents, x.Title)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Println("\nhyper list EXPERIMENT prints its agents, keys and claims. hyper list parts prints learners, policies, " +
+		"beliefs,\nlosses and optimizers, which all experiments share.")
+	return nil
 }
 
 func listExperiment(x lab.Experiment) error {
@@ -57,32 +82,38 @@ func listExperiment(x lab.Experiment) error {
 		title += " (" + study.SectionName(x.Section) + ")"
 	}
 	fmt.Printf("%s: %s\n", x.Name, title)
-	fmt.Printf("  hyper run %s --quick runs %v of each agent; --full, as in the paper, runs %v\n", x.Name, x.Quick, x.Full)
-	for _, name := range x.Order {
-		fmt.Printf("\n  agent %s%s: key, kind, default, meaning\n", name, route(x, name))
-		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		setting, err := x.New(name)
-		if err != nil {
-			return err
-		}
-		keys := catalog.Keys(setting)
-		slices.SortStableFunc(keys, func(a, b catalog.Key) int { return boolInt(b.PerRun) - boolInt(a.PerRun) })
-		for _, k := range keys {
-			kind := k.Kind
-			if k.PerRun {
-				kind += "*"
-			}
-			if len(k.Choices) > 0 {
-				kind = strings.Join(k.Choices, "|")
-			}
-			fmt.Fprintf(w, "    %s\t%s\t%s\t%s\n", k.Name, kind, k.Default, k.Help)
-		}
-		_ = w.Flush()
+	fmt.Printf("  hyper run %s --quick: %v of each agent; --full, as in the paper: %v\n\n", x.Name, x.Quick, x.Full)
+	keys, err := keysOf(x)
+	if err != nil {
+		return err
 	}
-	fmt.Print("\n  *: a sweep over this key, as in --set KEY=V,V,V, compiles one program for all values\n\n")
-	for i, t := range x.Tuned {
-		if i == 0 {
-			fmt.Println("  settings from searches, which replace the defaults of keys that are not given")
+	fmt.Println("  agents, with their defaults where these differ from the table's")
+	for _, name := range x.Order {
+		fmt.Printf("    %s%s%s\n", name, route(x, name), own(name, keys))
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\n  key of --set\tkind\tdefault\tmeaning")
+	for i, k := range keys {
+		if i == 0 || k.owners() != keys[i-1].owners() {
+			fmt.Fprintf(w, "  %s\t\t\t\n", k.owners())
+		}
+		kind := k.Kind
+		if k.PerRun {
+			kind += "*"
+		}
+		if len(k.Choices) > 0 {
+			kind = strings.Join(k.Choices, "|")
+		}
+		fmt.Fprintf(w, "    %s\t%s\t%s\t%s\n", k.Name, kind, k.defaults[0], k.Help)
+	}
+	_ = w.Flush()
+	fmt.Print("\n  *: a sweep over this key, as in --set KEY=V,V,V, compiles one program for all values\n")
+	if len(x.Tuned) > 0 {
+		fmt.Println("\n  settings from searches, which replace the defaults of keys that are not given")
+	}
+	for _, t := range x.Tuned {
+		if len(t.Sets) == 0 || !slices.Contains(x.Order, t.Agent) {
+			continue
 		}
 		when := strings.Join(t.When, " ")
 		if t.Periods > 0 {
@@ -90,7 +121,54 @@ func listExperiment(x lab.Experiment) error {
 		}
 		fmt.Printf("    %s with %s: %s\n", t.Agent, when, strings.Join(t.Sets, " "))
 	}
+	listClaims(x)
 	return nil
+}
+
+// sharedKey is a key of several agents.
+type sharedKey struct {
+	catalog.Key
+	agents, defaults []string // the default of each agent
+}
+
+// keysOf returns the keys of an experiment's agents; first the keys that most agents have. Keys of the same name but
+// with different meanings are different keys.
+func keysOf(x lab.Experiment) (all []*sharedKey, err error) {
+	for _, name := range x.Order {
+		settings, err := x.New(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range catalog.Keys(settings) {
+			at := slices.IndexFunc(all, func(s *sharedKey) bool { return s.Name == k.Name && s.Help == k.Help })
+			if at < 0 {
+				at, all = len(all), append(all, &sharedKey{Key: k})
+			}
+			all[at].agents, all[at].defaults = append(all[at].agents, name), append(all[at].defaults, k.Default)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *sharedKey) int {
+		return cmp.Or(cmp.Compare(len(b.agents), len(a.agents)), cmp.Compare(a.owners(), b.owners()),
+			boolInt(b.PerRun)-boolInt(a.PerRun))
+	})
+	return all, nil
+}
+
+// owners returns the names of the key's agents.
+func (k *sharedKey) owners() string { return strings.Join(k.agents, ", ") }
+
+// own returns the defaults of an agent that differ from the table's, which are the first agent's.
+func own(agent string, keys []*sharedKey) string {
+	var out []string
+	for _, k := range keys {
+		if i := slices.Index(k.agents, agent); i >= 0 && k.defaults[i] != k.defaults[0] {
+			out = append(out, k.Name+"="+k.defaults[i])
+		}
+	}
+	if out == nil {
+		return ""
+	}
+	return ": " + strings.Join(out, " ")
 }
 
 // route returns the agent's default method to compute the gradient, or "" for an agent without a gradient.
@@ -111,23 +189,22 @@ func listClaims(x lab.Experiment) {
 	if len(claims[x.Name]) == 0 {
 		return
 	}
-	fmt.Printf("  claims that hyper check %s tests\n", x.Name)
+	fmt.Printf("\n  claims: hyper check %s --claim NAME tests one of them\n", x.Name)
 	for _, c := range claims[x.Name] {
-		fmt.Printf("    %s: %s\n      needs %v: hyper check %s --claim %s\n      with --quick %v\n", c.Name, c.Text,
-			c.Full, x.Name, c.Name, c.Quick)
+		fmt.Printf("    %s: %s\n      %v; with --quick %v\n", c.Name, c.Text, c.Full, c.Quick)
 	}
 	fmt.Println()
 }
 
-// listLibrary prints the parts that are common to all experiments.
-func listLibrary() {
+// listParts prints the parts that all experiments share.
+func listParts() {
 	listEntries("learners that --agent can run in every experiment, in addition to its own agents", catalog.Learners())
 	listEntries("policies: --policy NAME, or --set policy=NAME", catalog.Policies())
 	listEntries("beliefs: --set belief=NAME", catalog.Beliefs())
 	listEntries("losses: --set loss=NAME", catalog.Losses())
 	listEntries("optimizers: --set optimizer=NAME", catalog.Optimizers())
 	listEntries("schedules: --set schedule=NAME", catalog.Schedules())
-	fmt.Println("methods to compute the gradient: training uses the first one that fits the belief, the loss and the key integrate")
+	fmt.Println("methods to compute the gradient: training uses the first that fits belief, loss and the key integrate")
 	for _, r := range train.Routes() {
 		fmt.Printf("  %-26s %s\n", r.Name, r.About)
 	}

@@ -271,11 +271,15 @@ func TestDivergedRunsAreShown(t *testing.T) {
 }
 
 func TestListAndDoctor(t *testing.T) {
-	status, stdout, _ := call(t, "list")
-	for _, want := range []string{"gaussian", "agent ensemble", "index-dim", "sigma_p^2", "a network from the index", "half the squared error",
-		"automatic differentiation"} {
-		if status != 0 || !strings.Contains(stdout, want) {
-			t.Errorf("list: exit status %d, want 0 and %q", status, want)
+	for args, wants := range map[string][]string{
+		"list":          {"linear, ensemble, egreedy, 2 more", "Neural network bandit", "hyper list EXPERIMENT prints"},
+		"list gaussian": {"\n    ensemble (gradient by closed form): step-size=0.5 integrate=analytic\n", "\n  linear, ensemble, hypernetwork ", "sigma_p^2"},
+		"list parts":    {"a network from the index", "half the squared error", "automatic differentiation"},
+	} {
+		for _, want := range wants {
+			if status, stdout, _ := call(t, strings.Fields(args)...); status != 0 || !strings.Contains(stdout, want) {
+				t.Errorf("%s: exit status %d, want 0 and %q in\n%s", args, status, want, stdout)
+			}
 		}
 	}
 	status, stdout, stderr := call(t, "doctor")

@@ -82,7 +82,7 @@ func TestOutsidersModule(t *testing.T) {
 	if len(seen) != 4 {
 		t.Errorf("%d settings", len(seen))
 	}
-	list := call("list", "seasons")
+	list := call("list", "seasons", "parts")
 	for _, want := range []string{"weights that depend on tanh z", "log cosh of the error", "a softmax of mean rewards",
 		"steps by the signs", "seasons: Arms that come and go", "periods of a year"} {
 		if !strings.Contains(list, want) {

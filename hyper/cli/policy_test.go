@@ -39,6 +39,7 @@ func TestPolicyFlag(t *testing.T) {
 		"--set policy=magic":                      `policy=magic: want one of thompson, ids`,
 		"--policy ids --set policy=ucb":           `key "policy" is set twice`,
 		"--agent exact --policy ids":              `no agent here has a key "policy"`,
+		"--policy ucb --set quantile=0.9":         `no agent here has a key "quantile" (did you mean "policy-quantile"?)`,
 		"--policy top-two --set policy-samples=1": "policy-samples must be at least 2, or 0 for 30, got 1",
 	} {
 		status, _, stderr := call(t, append([]string{"run", "gaussian"}, strings.Fields(args)...)...)
@@ -48,11 +49,11 @@ func TestPolicyFlag(t *testing.T) {
 	}
 }
 
-// Several policies are a sweep.
+// Several policies are a sweep. A greedy policy has 100 functions by default: with one it would be Thompson sampling.
 func TestPolicyFlagSweeps(t *testing.T) {
 	status, stdout, stderr := call(t, "run", "gaussian", "--agent", "linear", "--policy", "greedy,ucb",
 		"--set", "arms=3", "--set", "batch=8", "--periods", "5", "--runs", "1", "--json")
-	if status != 0 || strings.Count(stdout, `"policy":"greedy"`) != 1 || strings.Count(stdout, `"policy":"ucb"`) != 1 {
+	if status != 0 || strings.Count(stdout, `"policy":"greedy","policy-samples":100`) != 1 || strings.Count(stdout, `"policy":"ucb"`) != 1 {
 		t.Errorf("exit status %d, want 0 and one line for each policy: %s%s", status, stdout, stderr)
 	}
 }

@@ -149,7 +149,7 @@ file is the context. The actions are the values of the last column, or of --set 
 has reward 1. Four data sets are included: table --set data=digits, phishing, segment, shuttle. With --set
 order=shuffled each row occurs once. With --set standardize=online numbers are scaled by the numbers that a run has seen.
 
-An agent is one of the experiment's, another learner of hyper list, or FILE.json, which has a learner and its settings:
+An agent is one of the experiment's, another learner of hyper list parts, or FILE.json, which has a learner and its settings:
 {"learner": "ensemble", "settings": {"particles": 30, "step-size": 0.02}}.`
 
 func runCommand() *cobra.Command {

@@ -41,7 +41,7 @@ func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, e
 	errs = append(errs, grouped(wrong)...)
 	slices.Sort(given)
 	for _, k := range given {
-		errs = append(errs, x.unused(agents, k))
+		errs = append(errs, x.unused(agents, k, spec.Entries))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return Spec{}, errors.Join(err, errors.Join(spec.settingFaults()...))
@@ -66,8 +66,9 @@ func (x Experiment) allSets(sets []string, size Size) (given, keys []string, val
 	return given, keys, values, err
 }
 
-// unused returns an error: no agent has the key, or the key needs a choice, which the error names.
-func (x Experiment) unused(agents []string, k string) error {
+// unused returns an error: no agent has the key, or the key needs a choice, which the error names. The entries have the
+// choices that were made.
+func (x Experiment) unused(agents []string, k string, entries []Entry) error {
 	for _, name := range agents {
 		if s, err := x.New(name); err == nil {
 			if err := catalog.NeedsChoice(s, k); err != nil {
@@ -75,8 +76,13 @@ func (x Experiment) unused(agents []string, k string) error {
 			}
 		}
 	}
-	return fmt.Errorf("no agent here has a key %q%s; the keys are %s", k, nearest.Hint(k, x.keys(agents)),
-		strings.Join(x.keys(agents), ", "))
+	var keys []string
+	for _, e := range entries {
+		keys = append(keys, catalog.KeyNames(e.Setting)...)
+	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	return fmt.Errorf("no agent here has a key %q%s; the keys are %s", k, nearest.Hint(k, keys), strings.Join(keys, ", "))
 }
 
 // parseSets reads "key=value" and "key=v1,v2,..." texts. Each key must be set once, and each of its values listed once.
@@ -172,18 +178,6 @@ func (s *Setting) copyValues(from *Setting) error {
 		return err
 	}
 	return catalog.SetValues(s, text)
-}
-
-// keys lists the keys of agents, each once, in alphabetical order.
-func (x Experiment) keys(agents []string) []string {
-	var all []string
-	for _, name := range agents {
-		if s, err := x.New(name); err == nil {
-			all = append(all, catalog.KeyNames(s)...)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // sameValue reports whether two texts are the same value: equal texts or equal numbers.

@@ -1,8 +1,5 @@
 package notebook
 
-// WriteCode makes writeCode available to tests.
-var WriteCode = writeCode
-
 // shapes returns the shapes whose programs are kept.
 func (l *beliefPrograms) shapes() []string {
 	l.mu.Lock()

@@ -1,5 +1,5 @@
-// Package notebook has functions for the cells of Jupyter notebooks: experiments that show their progress, kept values
-// and results, committed studies, tables and figures.
+// Package notebook has functions for the cells of Jupyter notebooks: experiments that show their progress, results,
+// committed studies, tables, figures and exercises.
 //
 // A cell fails by a panic. Therefore these functions panic with an error if the cell should fail. They write to the
 // output of the cell through GoNB; outside a notebook they show nothing.

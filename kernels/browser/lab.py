@@ -227,21 +227,6 @@ def commands(s, book):
     s.did("the next cell reads its results")
 
 
-KEEP = '%%\nx := must.M1(notebook.Keep("browser", func() (int, error) {\n\tfmt.Println("computed")\n\treturn 42, nil\n}))\nfmt.Println(x)'
-
-
-def keeps(s, book):
-    """A kept value is computed once for three cells and a restart."""
-    for want in "computed\n42", "42", "42":
-        out = book.run(KEEP).strip()
-        assert out == want, out
-    s.did("Keep computes a value once for three cells")
-    restart(s, book)
-    out = book.run(KEEP).strip()
-    assert out == "42", out
-    s.did("Keep does not compute the value again after a restart")
-
-
 EXPLORE = """%%
 spec := must.M1(paper.Gaussian.Spec([]string{"exact", "linear"}, nil, lab.Size{Periods: 100, Runs: 10}, 1))
 notebook.Explore(spec, "index-dim", "period")"""
@@ -430,7 +415,7 @@ def go(s, notebooks):
     book = Notebook.new(s.page, s.lab.notebooks)
     book.idle(60)
     s.did("a new notebook")
-    for step in (underlines, completes, first_cell, inspects, shows_progress, fails, interrupts, commands, keeps, explores,
+    for step in (underlines, completes, first_cell, inspects, shows_progress, fails, interrupts, commands, explores,
                  restarts, reopens):  # fmt: skip
         step(s, book)
     comes_back(s)

@@ -52,80 +52,47 @@ class Cells(KernelCase):
         cell = reply["execution_count"] + 1
         self.fails("%%\n\nfmt.Println(nothingLikeIt)", "CompileError", f"cell [{cell}], line 3: undefined: nothingLikeIt")
 
-    def test_kept(self):
-        """A kept value outlives its cell and its kernel. %kept shows and removes the value."""
-        code = ('%%\nx := must.M1(notebook.Keep("conformance", func() ([]int, error) {\n\tfmt.Println("computed")\n'
-                '\treturn []int{1, 2, MORE}, nil\n}))\nfmt.Println(x)')
-
-        def text(code):
-            reply, outputs = self.run_cell(code)
-            self.assertEqual(reply["status"], "ok", outputs)
-            return "".join(c["text"] for k, c in outputs if k == "stream")
-
-        try:
-            first = code.replace("MORE", "3")
-            self.assertEqual(text(first), "computed\n[1 2 3]\n")
-            self.run_in_shell(f"kill -9 {self.gonb()}")
-            another = text("%%\n// Another cell.\n" + first.removeprefix("%%\n"))
-            self.assertEqual(another.splitlines()[-1], "[1 2 3]")
-            self.assertNotIn("computed", another)
-            self.assertEqual(text(code.replace("MORE", "4")), "computed\n[1 2 4]\n")
-            self.assertIn("conformance  []int", text("%kept"))
-        finally:
-            self.run_cell("%kept --remove conformance")
-        self.assertNotIn("conformance", text("%kept"))
-        self.assertEqual(self.run_cell("%kept --remove conformance")[0]["ename"], "CommandError")
-
     def test_hyper(self):
-        """%hyper runs the command: its figure changes in place, later cells read its results by name, its arguments are
+        """%hyper runs the command: its figure changes in place, later cells read its results, its arguments are
         completed, and an interrupt saves the results."""
         def complete(code):
             request = self.kc.complete(code)
             return self.reply(request)
 
         with tempfile.TemporaryDirectory() as out:
-            try:
-                reply, outputs = self.run_cell(f"%hyper run gaussian --agent linear --runs 2 --periods 100 --set arms=5 --out {out}/tiny")
-                self.assertEqual(reply["status"], "ok", outputs)
-                shown = [c["data"] for k, c in outputs if k == "display_data"]
-                self.assertEqual([k for k, _ in outputs if k == "stream"], [], "streams, want none")
-                self.assertTrue(any("<img " in d.get("text/html", "") for d in shown), shown)
-                self.assertTrue(any("| linear |" in d.get("text/markdown", "") for d in shown), shown)
-                reply, outputs = self.run_cell('%%\nfor _, name := range []string{"gaussian", "tiny"} {\n'
-                                               '\th, rows := notebook.Results(name)\n\tfmt.Println(h.Spec.Runs, len(rows) > 0)\n}')
-                self.assertEqual("".join(c["text"] for k, c in outputs if k == "stream"), "2 true\n2 true\n", outputs)
-                self.fails("%hyper run gausian", "CommandError", "exit status 2: %hyper run gausian")
-                got = complete("%hyper run ga")
-                self.assertEqual((got["matches"], got["cursor_start"], got["cursor_end"]), (["gaussian"], 11, 13))
-                self.assertIn("linear,ensemble", complete("%hyper run gaussian --agent linear,ens")["matches"])
-                self.assertIn("particles=", complete("%%\n%hyper run gaussian --agent ensemble --set part")["matches"])
-                self.assertIn("--periods", complete("%hyper run gaussian --per")["matches"])
+            reply, outputs = self.run_cell(f"%hyper run gaussian --agent linear --runs 2 --periods 100 --set arms=5 --out {out}/tiny")
+            self.assertEqual(reply["status"], "ok", outputs)
+            shown = [c["data"] for k, c in outputs if k == "display_data"]
+            self.assertEqual([k for k, _ in outputs if k == "stream"], [], "streams, want none")
+            self.assertTrue(any("<img " in d.get("text/html", "") for d in shown), shown)
+            self.assertTrue(any("| linear |" in d.get("text/markdown", "") for d in shown), shown)
+            reply, outputs = self.run_cell(f'%%\nh, rows := notebook.Results("{out}/tiny")\nfmt.Println(h.Spec.Runs, len(rows) > 0)')
+            self.assertEqual("".join(c["text"] for k, c in outputs if k == "stream"), "2 true\n", outputs)
+            self.fails("%hyper run gausian", "CommandError", "exit status 2: %hyper run gausian")
+            got = complete("%hyper run ga")
+            self.assertEqual((got["matches"], got["cursor_start"], got["cursor_end"]), (["gaussian"], 11, 13))
+            self.assertIn("linear,ensemble", complete("%hyper run gaussian --agent linear,ens")["matches"])
+            self.assertIn("particles=", complete("%%\n%hyper run gaussian --agent ensemble --set part")["matches"])
+            self.assertIn("--periods", complete("%hyper run gaussian --per")["matches"])
 
-                seen = []
-                def interrupt():
-                    seen.append(1)
-                    self.km.interrupt_kernel()
-                request = self.kc.execute(f"%hyper run gaussian --agent linear --runs 50 --periods 100000 --out {out}/long")
-                said, updates = "", 0
-                while True:
-                    message = self.kc.get_iopub_msg(timeout=120)
-                    if message["parent_header"].get("msg_id") != request:
-                        continue
-                    kind, content = message["msg_type"], message["content"]
-                    if kind == "update_display_data" and "run-periods" in content["data"].get("text/html", ""):
-                        updates += 1
-                        if updates == 3:
-                            interrupt()
-                    if kind == "stream":
-                        said += content["text"]
-                    if kind == "status" and content["execution_state"] == "idle":
-                        break
-                self.assertEqual(self.reply(request)["ename"], "Interrupt")
-                self.assertIn(f"`%hyper resume {out}/long` continues", said)
-                self.assertEqual(self.run_cell('%%\n_, rows := notebook.Results("long")\nfmt.Println(len(rows))')[0]["status"], "ok")
-            finally:
-                for name in "gaussian", "tiny", "long":
-                    self.run_cell(f"%kept --remove 'results of {name}'")
+            request = self.kc.execute(f"%hyper run gaussian --agent linear --runs 50 --periods 100000 --out {out}/long")
+            said, updates = "", 0
+            while True:
+                message = self.kc.get_iopub_msg(timeout=120)
+                if message["parent_header"].get("msg_id") != request:
+                    continue
+                kind, content = message["msg_type"], message["content"]
+                if kind == "update_display_data" and "run-periods" in content["data"].get("text/html", ""):
+                    updates += 1
+                    if updates == 3:
+                        self.km.interrupt_kernel()
+                if kind == "stream":
+                    said += content["text"]
+                if kind == "status" and content["execution_state"] == "idle":
+                    break
+            self.assertEqual(self.reply(request)["ename"], "Interrupt")
+            self.assertIn(f"`%hyper resume {out}/long` continues", said)
+            self.assertEqual(self.run_cell(f'%%\n_, rows := notebook.Results("{out}/long")\nfmt.Println(len(rows))')[0]["status"], "ok")
 
     def test_exit(self):
         self.fails("%%\nos.Exit(3)", "ExitError", "exit status 3")
@@ -218,10 +185,10 @@ class Cells(KernelCase):
         self.prints("var lucky = rand.Int64()")
         self.assertIn("lucky (cell [", self.prints("%%\nfmt.Print(lucky)", "stderr"))
         self.assertNotIn("lucky", self.prints("%%\nfmt.Print(lucky)", "stderr"))
-        first = self.prints('var lucky = must.M1(notebook.Keep("lucky-of-suite", func() (int64, error) { return rand.Int64(), nil }))\n'
-                            "%%\nfmt.Print(lucky)")
+        first = self.prints('var lucky = cache.Cache("lucky-of-suite", rand.Int64)\n%%\nfmt.Print(lucky)')
         self.assertEqual(self.prints("%%\nfmt.Print(lucky)"), first)
-        self.prints("%rm lucky\n%kept --remove lucky-of-suite")
+        self.prints('%%\nmust.M(cache.ResetKey("lucky-of-suite"))')
+        self.prints("%rm lucky")
 
     def test_special_lines(self):
         self.fails("%dc /tmp\n%%\nfmt.Println(1)", "Error", "unknown line %dc in line 1: %help lists what there is")

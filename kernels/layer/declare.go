@@ -132,8 +132,8 @@ func (k *kernel) say(x *exchange, text string) {
 var kernelLines = []string{"ls", "list", "rm", "remove", "help", "with_inputs"}
 
 const help = `A cell is a Go program. It can use all declarations of earlier cells: functions, types, constants, variables
-and imports. If several cells declare a name, the cell that runs last wins. Values end with a cell; notebook.Keep keeps
-values that take long to compute.
+and imports. If several cells declare a name, the cell that runs last wins. Values end with a cell; cache.Cache keeps values
+that take long to compute.
 
 A cell that only has statements runs them, and shows the value of its last expression. In a cell that also has
 declarations, a line %% must separate the declarations from the statements.
@@ -142,7 +142,6 @@ declarations, a line %% must separate the declarations from the statements.
   %exec FUNCTION [ARG..] the program calls the function
   %test [FLAG...]        runs the tests and benchmarks of the cell
   %ls, %rm NAME..., %reset   lists, removes and forgets declarations
-  %kept [--remove NAME]  lists and removes the values that notebook.Keep has kept
   %hyper COMMAND...      the hyper command
   %env NAME VALUE, %cd FOLDER, %goflags FLAG..., %capture FILE, %track FOLDER, %version
   %with_password         the next ! command may ask for a password

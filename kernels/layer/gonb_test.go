@@ -166,7 +166,7 @@ func testMagics(t *testing.T) {
 	}
 	slices.Sort(names)
 	own := slices.DeleteFunc(slices.Sorted(slices.Values(cells.LineMagics)), func(name string) bool {
-		return name == "%"+cells.HyperVerb || name == "%"+cells.KeptVerb
+		return name == "%"+cells.HyperVerb
 	})
 	if !slices.Equal(own, names) {
 		t.Errorf("GoNB's magics are others than those in cells/magic.go: %q, want %q", own, names)

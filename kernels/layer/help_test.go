@@ -12,7 +12,7 @@ func TestMagics(t *testing.T) {
 		at   int
 		want string
 	}{
-		{"%hy", 3, "%hyper"}, {"%", 1, "%% %%bash"}, {"%%b", 3, "%%bash"}, {"x\n%%", 4, "%%"}, {"//gonb:%ke", 10, "%kept"},
+		{"%hy", 3, "%hyper"}, {"%", 1, "%% %%bash"}, {"%%b", 3, "%%bash"}, {"x\n%%", 4, "%%"}, {"//gonb:%hy", 10, "%hyper"},
 		{"%%\n%ca\nf()", 6, "%capture"}, {"%%bash\n%ca", 10, ""}, {"%%bash", 6, "%%bash"},
 		{"%hyper run", 10, ""}, {"a %hy", 5, ""}, {"%nothing", 8, ""},
 	} {
@@ -45,7 +45,7 @@ func TestCommandLine(t *testing.T) {
 		{"fmt.Println(\"é\")\n//gonb:%hyper li\nx", 33, []string{"li"}},
 		{"%hyper", 6, nil},
 		{"%hyperbole x", 12, nil},
-		{"%kept --re", 10, nil},
+		{"%capture --re", 13, nil},
 		{"%hyper run ga\n", 14, nil},
 		{"%hyper run", 99, []string{"run"}},
 		{"%hyper run", -1, nil},

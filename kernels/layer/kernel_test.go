@@ -43,10 +43,10 @@ func TestQuestionsBesideACell(t *testing.T) {
 	}
 	k.enqueue(message{}.answer("client", "execute_request", executeRequest{Code: "%%"}))
 	states := []string{state()}
-	for _, code := range []string{"%hy", "%kep"} {
+	for _, code := range []string{"%hy", "%cap"} {
 		k.enqueue(message{}.answer("client", "complete_request", map[string]any{"code": code, "cursor_pos": len(code)}))
 	}
-	for _, want := range []string{"%hyper", "%kept"} {
+	for _, want := range []string{"%hyper", "%capture"} {
 		var body struct{ Matches []string }
 		if m := <-replies.all; m.read(&body) != nil || fmt.Sprint(body.Matches) != "["+want+"]" {
 			t.Errorf("%s of %v, want %s", m.head.Type, body.Matches, want)

@@ -14,8 +14,8 @@
 //	gopls    completes and documents code
 //
 // A cell passes through them in this order: [kernel.execute] parses it with cells and submits its program to build.
-// GoNB calls build, and runs the result, which is a wrapper around the compiled program. `%kept` and `%hyper` are
-// commands, too, which are verbs of the same program. A program can connect to a socket of the layer, see [programs],
+// GoNB calls build, and runs the result, which is a wrapper around the compiled program. `%hyper` is a command,
+// too, and a verb of the same program. A program can connect to a socket of the layer, see [programs],
 // to display data and to open comms without GoNB.
 package layer
 

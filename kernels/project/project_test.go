@@ -56,7 +56,7 @@ func TestToolsOfNewProject(t *testing.T) {
 	works := func() {
 		t.Helper()
 		goIn(t, dir, nil, "build", "./...")
-		if out := goIn(t, dir, nil, "tool", "hyper", "list"); !strings.Contains(out, "bayesian-linear") {
+		if out := goIn(t, dir, nil, "tool", "hyper", "list", "parts"); !strings.Contains(out, "bayesian-linear") {
 			t.Errorf("go tool hyper list printed\n%s", out)
 		}
 	}

@@ -1,18 +1,28 @@
 // Package nearest suggests the word that a user probably meant, for errors about unknown words.
 package nearest
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Of returns the known word that is nearest to a word, and whether it is near enough to suggest. The distance is the
 // number of letters to insert, delete, replace, or swap with the next letter, without regard to case. A word is near
 // enough if the distance is at most one for each three letters, rounded up. Among equally near words, the first is
-// returned.
+// returned. If none is near enough, Of looks for the only known word with the word as one of its parts, as "quantile"
+// in "policy-quantile".
 func Of(word string, known []string) (string, bool) {
 	asked := []rune(strings.ToLower(word))
 	best, least := "", (len(asked)+2)/3+1
 	for _, k := range known {
 		if d := distance(asked, []rune(strings.ToLower(k))); d < least && d < len(asked) {
 			best, least = k, d
+		}
+	}
+	if best == "" && word != "" {
+		has := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !strings.Contains("-"+k+"-", "-"+word+"-") })
+		if len(has) == 1 {
+			best = has[0]
 		}
 	}
 	return best, best != ""

@@ -25,6 +25,8 @@ func TestOf(t *testing.T) {
 		{"noise-varaince", keys, "noise-variance"},
 		{"partciles", keys, "particles"},
 		{"foo", keys, ""},
+		{"step", keys, "step-size"},
+		{"index", keys, ""},                     // index-dim and index-samples
 		{"größe", []string{"grösse"}, "grösse"}, // letters, not bytes
 	} {
 		got, ok := Of(c.word, c.known)

@@ -121,7 +121,7 @@ func armNoise(s api.Spec) (float64, error) {
 	}
 	if err := strict.WithoutNull(s.Set, &set); err != nil {
 		return 0, fmt.Errorf("set: %w; arms without a context only take noise-variance, and other settings need learner, "+
-			"a kind of `hyper list`", err)
+			"a learner of `hyper list parts`", err)
 	}
 	v := set.NoiseVariance
 	if v == nil {

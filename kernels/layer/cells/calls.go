@@ -14,7 +14,7 @@ var harmless = regexp.MustCompile(`^(errors|regexp|strings|strconv|math|fmt|time
 	`float(32|64)|complex(64|128)|rand\.New\w*)$`)
 
 // callsFunction reports whether the initializer of a variable calls a function that is not harmless. A call of
-// notebook.Keep does not count.
+// cache.Cache does not count.
 func callsFunction(s ast.Spec) bool {
 	v, ok := s.(*ast.ValueSpec)
 	if !ok {
@@ -41,7 +41,7 @@ func callsFunction(s ast.Spec) bool {
 			if of, _, _ := strings.Cut(name, "."); local[of] {
 				return true
 			}
-			keeps = keeps || strings.HasPrefix(name, "notebook.Keep")
+			keeps = keeps || strings.HasPrefix(name, "cache.Cache")
 			calls = calls || name != "" && !harmless.MatchString(name)
 		}
 		return true

@@ -8,11 +8,8 @@ import (
 // A magic is a line of a cell for GoNB or the kernel. It begins with %. This file must list all magics of GoNB:
 // TestGoNB of package layer compares.
 
-// The special lines that this program adds to GoNB's, without their %. Each is also a verb of the program.
-const (
-	KeptVerb  = "kept"
-	HyperVerb = "hyper"
-)
+// HyperVerb is the special line that this program adds to GoNB's, without its %, and a verb of the program.
+const HyperVerb = "hyper"
 
 // ScriptMagics lists the cell magics whose cells are scripts.
 var ScriptMagics = []string{"%%bash", "%%sh", "%%script"}
@@ -22,7 +19,7 @@ var CellMagics = append([]string{"%%writefile", "%%gx"}, ScriptMagics...)
 
 // LineMagics lists the names of special lines, including the ones that this program adds to GoNB's.
 var LineMagics = []string{"%%", "%args", "%autoget", "%capture", "%cd", "%env", "%exec", "%goflags", "%goworkfix", "%help",
-	"%" + HyperVerb, "%" + KeptVerb, "%list", "%ls", "%main", "%noautoget", "%remove", "%reset", "%rm", "%test", "%track",
+	"%" + HyperVerb, "%list", "%ls", "%main", "%noautoget", "%remove", "%reset", "%rm", "%test", "%track",
 	"%untrack", "%version", "%wasm", "%widgets", "%widgets_hb", "%with_inputs", "%with_password"}
 
 // Uncommented returns a line without GoNB's comment prefix.

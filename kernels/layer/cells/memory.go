@@ -87,7 +87,7 @@ func (m *Memory) Keep(p Program, all []Decl, b BuildResult) {
 	for _, name := range p.Body.Locals {
 		if b.Runs && !now[name] {
 			m.missing(name, fmt.Sprintf("cell [%d] has it as a local variable: a cell is a program, and its values end with it; "+
-				"declare it by var before the line %%%%, and keep values that take long to compute by notebook.Keep", p.Cell))
+				"declare it by var before the line %%%%, and keep values that take long to compute by cache.Cache", p.Cell))
 		}
 	}
 	for name := range now {

@@ -235,7 +235,7 @@ func TestVariableThatRunsAgain(t *testing.T) {
 	for code, want := range map[string]bool{
 		"var a = rand.Int63()": true, "var a = train()": true, "var a = must.M1(train())": true, "var a = func() int { return f() }()": true,
 		"var a = 3": false, "var a = make([]int, 3)": false, "var a = regexp.MustCompile(`a`)": false, "var a = []float64{math.Sqrt(2)}": false,
-		"var a = func() int { return f() }": false, "var a = must.M1(notebook.Keep(\"a\", train))": false, "var a = float32(3)": false,
+		"var a = func() int { return f() }": false, "var a = cache.Cache(\"a\", train)": false, "var a = float32(3)": false,
 		"const a = f()": false, "var a = func() float64 { r := rand.New(rand.NewPCG(1, 2)); return r.Float64() }()": false,
 	} {
 		if c, _ := Parse(code); c.decls[0].CallsFunction != want {

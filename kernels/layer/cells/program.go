@@ -47,7 +47,7 @@ func (p Program) again(b BuildResult) (found []int) {
 func (p Program) notes(b BuildResult) (lines []string) {
 	for _, i := range p.again(b) {
 		lines = append(lines, fmt.Sprintf("%s is evaluated again in each cell, since its initializer calls a function; to "+
-			"keep a value: var x = must.M1(notebook.Keep(\"x\", f)), where f returns a value and an error", p.Decls[i].where()))
+			"keep a value: var x = cache.Cache(\"x\", f)", p.Decls[i].where()))
 	}
 	for i, d := range p.Decls {
 		if why, ok := b.SetAside[i]; ok && d.SetAside == "" {

@@ -137,7 +137,7 @@ func declarations(program string, anew map[string]bool) (imports []string, text 
 var usual = []string{"bufio", "bytes", "cmp", "context", "encoding/json", "errors", "fmt", "image", "io", "iter",
 	"maps", "math", "math/rand/v2", "os", "os/exec", "path/filepath", "reflect", "regexp", "runtime", "slices", "sort",
 	"strconv",
-	"strings", "sync", "time", "unicode", "github.com/janpfeifer/must", "github.com/janpfeifer/gonb/gonbui",
+	"strings", "sync", "time", "unicode", "github.com/janpfeifer/must", "github.com/janpfeifer/gonb/cache", "github.com/janpfeifer/gonb/gonbui",
 	"github.com/gomlx/gomlx/core/tensors"}
 
 // needed returns the imports that a cell lacks. It looks for names of packages that an earlier program imports, and for

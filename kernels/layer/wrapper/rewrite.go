@@ -50,7 +50,7 @@ func special(line, program string) string {
 	own := Quote(program) + " "
 	prefix := "!"
 	switch word, _, _ := strings.Cut(command, " "); {
-	case line[0] == '%' && (word == cells.KeptVerb || word == cells.HyperVerb): // A command of this program.
+	case line[0] == '%' && word == cells.HyperVerb: // A command of this program.
 		command = own + command
 	case line[0] == '%':
 		return line

@@ -14,8 +14,8 @@ func TestRewrite(t *testing.T) {
 		{"!*ls", "!*'/k' shell bHM"},
 		{"!l\\\ns\n%%", run + "bCBz" + "\n\n%%"}, // "l s"; the number of lines does not change.
 		{"!  \n% \nvar x int", "\n\nvar x int"},
-		{"%kept --remove a", run + base64.RawURLEncoding.EncodeToString([]byte("'/k' kept --remove a"))},
-		{"%keptother", "%keptother"},
+		{"%hyper list a", run + base64.RawURLEncoding.EncodeToString([]byte("'/k' hyper list a"))},
+		{"%hyperother", "%hyperother"},
 		{"%%bash\n!ls", "%%script \"/k\" script bash\n!ls"},
 		{"%%script python3 -u\nx", "%%script \"/k\" script python3 -u\nx"},
 		{"%%bash -x\nls", "%%bash -x\nls"},
