@@ -8,7 +8,7 @@
 //	Measure          mu, on K points of R, with values within [-B, B]; [NewMeasure] makes examples
 //	Map              H, a transport map from p_z, uniform on [0, 1]^K or N(0, I_K), to mu
 //	Construction     builds H~, a ReLU network near H
-//	Theorem          f_theta and g_nu, as an ordinary [hyper.Model]
+//	Theorem          f_theta and g_nu, as an ordinary [hyper.Model]; [Build] makes them for a measure
 //	Certify          bounds the probability that |f_{g_nu(z)} - H(z)| <= epsilon from below, exactly, with fresh z
 //
 // A function on X is the vector of its K values, in the order of the points. The package computes on the host in double

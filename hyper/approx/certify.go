@@ -18,22 +18,23 @@ import (
 //
 // The error lists every fault of the measure and the options, or is the error of ctx.
 func Certify(ctx context.Context, m Measure, o Options) (Certificate, error) {
-	start, o := time.Now(), o.withDefaults()
-	if err := errors.Join(m.Validate(), o.Validate()); err != nil {
-		return Certificate{}, err
-	}
-	h, err := m.Transport(ctx, o.Reference, o.Seed)
+	a, err := newAttempts(ctx, m, o)
 	if err != nil {
 		return Certificate{}, err
 	}
-	if o.Construction == nil {
-		o.Construction = natural(h, m.K())
-	}
-	if err := o.Construction.Suits(h, m.K()); err != nil {
-		return Certificate{}, err
-	}
-	a := attempts{Measure: m, Options: o, h: h, start: start}
 	return a.run(ctx)
+}
+
+// Build returns the theorem's network for a measure, without a test of its error: the network that [Certify] tests
+// first. It does not use the options Draws and Budget.
+//
+// The error lists every fault of the measure and the options, or is the error of ctx.
+func Build(ctx context.Context, m Measure, o Options) (*Theorem, error) {
+	a, err := newAttempts(ctx, m, o)
+	if err != nil {
+		return nil, err
+	}
+	return a.build(ctx, 0)
 }
 
 // confidence is the confidence of the lower bound, for all attempts together.
@@ -42,13 +43,32 @@ const confidence float64 = 0.99
 // mostAttempts is the maximum number of levels of refinement.
 const mostAttempts = 6
 
-// attempts is the state of a call of Certify.
+// attempts is the state of a call of Certify or Build.
 type attempts struct {
 	Measure
 	Options
 	h     Map
 	start time.Time
 	tests int // number of certificates so far
+}
+
+// newAttempts returns the state before the first attempt, with the transport map and the construction.
+func newAttempts(ctx context.Context, m Measure, o Options) (*attempts, error) {
+	start, o := time.Now(), o.withDefaults()
+	if err := errors.Join(m.Validate(), o.Validate()); err != nil {
+		return nil, err
+	}
+	h, err := m.Transport(ctx, o.Reference, o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if o.Construction == nil {
+		o.Construction = natural(h, m.K())
+	}
+	if err := o.Construction.Suits(h, m.K()); err != nil {
+		return nil, err
+	}
+	return &attempts{Measure: m, Options: o, h: h, start: start}, nil
 }
 
 // run refines the network level by level.

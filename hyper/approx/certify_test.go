@@ -220,6 +220,37 @@ func TestCertificateAsJSON(t *testing.T) {
 	}
 }
 
+func TestBuildReportsFaults(t *testing.T) {
+	for _, o := range []Options{{Epsilon: 0.1}, {Epsilon: 0.1, Delta: 0.1, Construction: Steps{}}} {
+		if net, err := Build(context.Background(), known(t, "gaussian", 2), o); err == nil || net != nil {
+			t.Errorf("options %+v: got %v, error %v", o, net, err)
+		}
+	}
+}
+
+// A measure of two functions on two points. f at a point is the value of the function that z_1 selects.
+func ExampleBuild() {
+	m := Measure{
+		Name: "up or down", Points: []float64{0, 1}, Bound: 1,
+		Law: Atoms{Values: [][]float64{{0.5, 0.75}, {-0.5, -0.75}}},
+	}
+	t, err := Build(context.Background(), m, Options{Epsilon: 0.1, Delta: 0.1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f := make([]float64, 2)
+	for _, z := range [][]float64{{0.2, 0.9}, {0.7, 0.9}} {
+		t.At(z, f)
+		fmt.Printf("z = %v: f = %.2f\n", z, f)
+	}
+	fmt.Println("parameters:", t.Net.Size())
+	// Output:
+	// z = [0.2 0.9]: f = [0.50 0.75]
+	// z = [0.7 0.9]: f = [-0.50 -0.75]
+	// parameters: 106
+}
+
 // A measure of two functions on three points. The first component of z selects the function.
 func ExampleCertify() {
 	m := Measure{
