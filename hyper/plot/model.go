@@ -13,7 +13,7 @@ import (
 // theta of the base model f_theta, which maps an input x to a prediction. The figure should be about five times as wide
 // as high.
 func Model() (*gonum.Plot, error) {
-	const title = "A hypermodel makes the parameters of a base model of an index z"
+	const title = "A hypermodel maps an index z to the parameters of a base model"
 	p, err := Lines(Axes{Title: title}, arrow(1.9, 2, 2.55, 2), box(2.6, 5.2), arrow(5.2, 2, 7.15, 2), box(7.2, 9.8),
 		arrow(9.8, 2, 10.55, 2), arrow(3.9, 0.75, 3.9, 1.35), arrow(8.5, 0.75, 8.5, 1.35))
 	if err != nil {
