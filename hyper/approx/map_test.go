@@ -58,13 +58,13 @@ func TestMapsHaveTheMeasuresLaw(t *testing.T) {
 			m := known(t, name, k)
 			f := apply(transport(t, m, r).At, draws(r, source(2, name), n, k), k)
 			mu := m.Sample(source(3, name), n)
-			if _, p := EnergyTest(source(4, name), f, mu, 250); p < 0.005 {
+			if _, p := energyTest(source(4, name), f, mu, 250); p < 0.005 {
 				t.Errorf("%s, %s z: p = %.4f for the distribution of H(z), want at least 0.005", name, r, p)
 			}
 			for _, row := range f {
 				floats.Scale(0.6, row)
 			}
-			if _, p := EnergyTest(source(4, name), f, mu, 250); p > 0.005 {
+			if _, p := energyTest(source(4, name), f, mu, 250); p > 0.005 {
 				t.Errorf("%s, %s z: p = %.4f for the distribution of 0.6 H(z), want less than 0.005", name, r, p)
 			}
 		}
@@ -175,7 +175,7 @@ func TestMeasureFromASampler(t *testing.T) {
 
 // The p-value is exact if there are few permutations: two pairs that are far apart.
 func TestEnergyTest(t *testing.T) {
-	d, p := EnergyTest(source(1, "energy"), [][]float64{{0}, {0}}, [][]float64{{3}, {3}}, 2000)
+	d, p := energyTest(source(1, "energy"), [][]float64{{0}, {0}}, [][]float64{{3}, {3}}, 2000)
 	if math.Abs(d-6) > 1e-12 || math.Abs(p-1.0/3) > 0.05 { // 2*3 - 0 - 0; 2 of the 6 ways to split have this distance
 		t.Errorf("got distance %v and p-value %v, want 6 and 1/3", d, p)
 	}

@@ -3,65 +3,13 @@ package notebook
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/beyond"
-	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
-
-// ClaimsTable returns a table of the claims about experiments, sorted by verdict. It judges the claims by the results
-// in results/ or results/beyond/ next to the notebook, as `hyper check --all` and `hyper check beyond` do: with a
-// correction for all claims about the paper, or about later work. Claims that belong to the paper's ten sentences have
-// no verdict of their own and are left out: see [Answers].
-func ClaimsTable(experiments ...lab.Experiment) *Table {
-	var all, some []study.Judgement
-	for _, later := range []bool{false, true} {
-		if slices.ContainsFunc(experiments, func(x lab.Experiment) bool { return isLater(x) == later }) {
-			all = append(all, judged(later)...)
-		}
-	}
-	for _, x := range experiments {
-		for _, j := range all {
-			if j.Experiment.Name == x.Name {
-				some = append(some, j)
-			}
-		}
-	}
-	return tableOf(some)
-}
-
-// isLater reports whether an experiment is from later work.
-func isLater(x lab.Experiment) bool { return slices.Contains(beyond.Order, x.Name) }
-
-// judged returns the judgements of all claims about later work, or of all claims about the paper.
-func judged(later bool) []study.Judgement {
-	if later {
-		return must.M1(study.NewArchive(filepath.Join("results", "beyond"), known).JudgeClaims(beyond.Order, beyond.Claims))
-	}
-	return must.M1(study.NewArchive("results", known).JudgeClaims(paper.Order, paper.Claims))
-}
-
-// tableOf returns the table of [ClaimsTable].
-func tableOf(all []study.Judgement) *Table {
-	t := NewTable("claim", "statistic, and what the claim says of it", "estimate, 95% interval", "runs × periods", "verdict")
-	for _, v := range verdicts {
-		for _, j := range all {
-			if verdict, more := j.VerdictCell(); verdict == v {
-				cells := j.EvidenceCells()
-				t.Row(j.ClaimCell(), cells[0], cells[1], cells[2], "**"+string(verdict)+"**"+more)
-			}
-		}
-	}
-	return t
-}
-
-// verdicts lists all verdicts in the order of [ClaimsTable].
-var verdicts = []study.Verdict{study.Reproduced, study.Refuted, study.Undecided, study.NotTested}
 
 // Statement is a statement of a work that followed the paper, with the claims that test it.
 type Statement struct {
@@ -77,20 +25,19 @@ func Quote(text string, claims ...string) Statement { return Statement{"“" + t
 func Paraphrase(text string, claims ...string) Statement { return Statement{text, claims} }
 
 // VerdictsOnStatements returns three lines: the statements that are reproduced, those that are refuted or undecided, and
-// those that are not tested, each with its claims. It judges the claims, which must be about later work, as
-// [ClaimsTable] does. A statement whose claims have different verdicts is in several lines, each of which says that it
-// is a part.
-func VerdictsOnStatements(all ...Statement) string {
-	return verdictLines(all, verdictsOf(judged(true)))
-}
+// those that are not tested, each with its claims. It judges the claims, which must be about later work, by the results in
+// results/beyond/ next to the notebook, as `hyper check beyond` does: with a correction for all claims about later work.
+// A statement whose claims have different verdicts is in several lines, each of which says that it is a part.
+func VerdictsOnStatements(all ...Statement) string { return verdictLines(all, laterVerdicts()) }
 
-// verdictsOf returns the verdicts on claims, by name.
-func verdictsOf(all []study.Judgement) map[string]study.Verdict {
-	verdict := map[string]study.Verdict{}
-	for _, j := range all {
-		verdict[j.Claim.Name] = j.Finding.Verdict
+// laterVerdicts returns the verdicts on all claims about later work, by name.
+func laterVerdicts() map[string]study.Verdict {
+	archive := study.NewArchive(filepath.Join("results", "beyond"), known)
+	verdicts := map[string]study.Verdict{}
+	for _, j := range must.M1(archive.JudgeClaims(beyond.Order, beyond.Claims)) {
+		verdicts[j.Claim.Name] = j.Finding.Verdict
 	}
-	return verdict
+	return verdicts
 }
 
 // verdictLines returns the lines of [VerdictsOnStatements] for the verdicts on claims, by name.

@@ -43,15 +43,6 @@ func (t *Table) Rowf(format string, args ...any) {
 	t.text.WriteString("| " + fmt.Sprintf(format, args...) + " |\n")
 }
 
-// code returns settings as Markdown code.
-func code(settings []string) string {
-	var out []string
-	for _, s := range settings {
-		out = append(out, "`"+s+"`")
-	}
-	return strings.Join(out, " ")
-}
-
 // String returns the table in Markdown.
 func (t *Table) String() string { return t.text.String() }
 
@@ -76,17 +67,6 @@ func Standings(h lab.Header, rows []lab.Row, keys ...string) *Table {
 			difference = fmt.Sprintf("%v, %d pairs", s.Difference, s.Pairs)
 		}
 		t.Row(names[i], s.Period, s.Runs, s.Mean, s.Median, s.Failed, difference)
-	}
-	return t
-}
-
-// Contents returns a table of the contents of results: runs and periods of each entry, and its settings that differ
-// from the defaults.
-func Contents(h lab.Header, rows []lab.Row) *Table {
-	x := must.M1(lab.Find(known, h.Spec.Experiment))
-	t := NewTable("agent", "runs", "periods", "settings that are not the defaults")
-	for i, s := range must.M1(analysis.Compare(h, rows, x.Failure)) {
-		t.Row(s.Agent, s.Runs, s.Period, code(x.Unusual(h.Spec.Entries[i], h.Spec.Periods)))
 	}
 	return t
 }

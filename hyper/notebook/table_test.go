@@ -35,9 +35,7 @@ func TestTablesOfAStudy(t *testing.T) {
 	h, rows := Study("posterior-approximations/best-*")
 	h, rows = analysis.Select(paper.PosteriorApproximations, h, rows)
 	has(t, Standings(h, rows), "| linear | 5000 | 60 | 2598 [2179, 3099] | ", "mean less that of linear |")
-	has(t, Contents(h, rows), "| dropout | 60 | 5000 |  |\n")
 	h, rows = Study("ids/n200-*")
-	has(t, Contents(h, rows), "| ids | 60 | 400 | `sgd-steps=20` `size=200` |")
 	has(t, Standings(h, rows, "size"), "| ids, sgd-steps=20, size=200 | 400 | 60 | 14.82 [12.8, 17.16] | 13.5 "+
 		"[11.98, 15] | 0 [0, 0.06017] | -24.32 [-30.83, -17.81], 60 pairs |")
 }

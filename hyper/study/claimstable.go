@@ -19,11 +19,11 @@ func ClaimsTable(all []Judgement) string {
 				markdown.Table([]string{"Name: claim", "Statistic, and what the claim says of it", "Estimate, 95% interval",
 					"Runs × periods", "Verdict"}, nil))
 		}
-		verdict, more := j.VerdictCell()
-		if cells := j.EvidenceCells(); cells[0] != "" {
-			b.WriteString(markdown.Row(j.ClaimCell(), cells[0], cells[1], cells[2], string(verdict)+more))
+		verdict, more := j.verdictCell()
+		if cells := j.evidenceCells(); cells[0] != "" {
+			b.WriteString(markdown.Row(j.claimCell(), cells[0], cells[1], cells[2], string(verdict)+more))
 		} else {
-			fmt.Fprintf(&b, "| %s | | | %s | %s%s |\n", j.ClaimCell(), cells[2], verdict, more)
+			fmt.Fprintf(&b, "| %s | | | %s | %s%s |\n", j.claimCell(), cells[2], verdict, more)
 		}
 	}
 	return b.String()
@@ -37,15 +37,15 @@ func SectionName(section string) string {
 	return "section " + section
 }
 
-// ClaimCell returns the cell of a table with the claim's name and text.
-func (j Judgement) ClaimCell() string { return fmt.Sprintf("`%s`: %s", j.Claim.Name, j.Claim.Text) }
+// claimCell returns the cell of a table with the claim's name and text.
+func (j Judgement) claimCell() string { return fmt.Sprintf("`%s`: %s", j.Claim.Name, j.Claim.Text) }
 
-// EvidenceCells returns three cells of a table: the statistic with the claimed range, the estimate with its interval,
+// evidenceCells returns three cells of a table: the statistic with the claimed range, the estimate with its interval,
 // and the number of runs and periods. If there are only results of a smaller size, it shows these. Without an estimate
 // the first two cells are empty.
-func (j Judgement) EvidenceCells() [3]string {
+func (j Judgement) evidenceCells() [3]string {
 	if j.Smaller != nil {
-		return j.Smaller.EvidenceCells()
+		return j.Smaller.evidenceCells()
 	}
 	if j.Untested != nil {
 		return [3]string{"", "", sizeText(j.Size)}
@@ -55,9 +55,9 @@ func (j Judgement) EvidenceCells() [3]string {
 	return [3]string{f.Kind + ", " + f.Claimed.String(), markdown.Interval(f.Estimate), sizeText(size)}
 }
 
-// VerdictCell returns the verdict, and text to put behind it in the same cell: what the verdict is about, or what could
+// verdictCell returns the verdict, and text to put behind it in the same cell: what the verdict is about, or what could
 // change it.
-func (j Judgement) VerdictCell() (verdict Verdict, more string) {
+func (j Judgement) verdictCell() (verdict Verdict, more string) {
 	f := j.Finding
 	switch {
 	case j.Smaller != nil && j.Smaller.Untested != nil:

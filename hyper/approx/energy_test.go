@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// EnergyTest compares the distributions of two samples of functions. It returns the energy distance 2 E|a - b| - E|a -
+// energyTest compares the distributions of two samples of functions. It returns the energy distance 2 E|a - b| - E|a -
 // a'| - E|b - b'|, which is 0 only for equal distributions, and the p-value of the hypothesis that they are equal. The
 // p-value is the share of random permutations of the pooled samples whose distance is at least as large.
-func EnergyTest(rnd *rand.Rand, a, b [][]float64, permutations int) (distance, p float64) {
+func energyTest(rnd *rand.Rand, a, b [][]float64, permutations int) (distance, p float64) {
 	pool := append(append([][]float64{}, a...), b...)
 	d := rows(len(pool), len(pool))
 	each(len(pool), func(i int) {
