@@ -16,8 +16,9 @@ import (
 const ownModule = "github.com/hypermodels/hypermodels/hyper"
 
 // ownPackages lists the packages of hyper that cells can use without an import.
-var ownPackages = []string{"agent", "analysis", "approx", "backend", "bandit", "base", "beyond", "catalog", "explore",
-	"index", "lab", "learner", "notebook", "paper", "plot", "rng", "stats", "study", "testbed", "train"}
+var ownPackages = []string{"agent", "agent/offpolicy", "analysis", "approx", "backend", "bandit", "bandit/sheet", "base",
+	"beyond", "catalog", "explore", "index", "lab", "layers", "learner", "notebook", "paper", "plot", "rng", "stats",
+	"study", "testbed", "train"}
 
 // qualified matches names before dots.
 var qualified = regexp.MustCompile(`(?:^|[^\w.)\]])([a-z]\w*)\.`)
@@ -144,8 +145,8 @@ var usual = []string{"bufio", "bytes", "cmp", "context", "encoding/json", "error
 // names of well-known packages.
 func needed(text string, earlier []string) (specs []string) {
 	known := map[string]string{"hyper": `"` + ownModule + `"`}
-	for _, name := range ownPackages {
-		known[name] = `"` + ownModule + "/" + name + `"`
+	for _, p := range ownPackages {
+		known[path.Base(p)] = `"` + ownModule + "/" + p + `"`
 	}
 	for _, p := range usual {
 		name := path.Base(p)
