@@ -31,8 +31,12 @@ func listCommand() *cobra.Command {
 list parts prints the learners that any experiment can run, the values of the keys that name something, such as
 policy and optimizer, and the methods to compute the gradient.`,
 		Example: "  hyper list\n  hyper list gaussian\n  hyper list parts",
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return append(experiments(), parts), cobra.ShellCompDirectiveNoFileComp
+		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+			names, how := completeExperiments(c, args, word)
+			if !slices.Contains(args, parts) {
+				names = append(names, parts)
+			}
+			return names, how
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := unknown("experiment", append(experiments(), parts), args...); err != nil {
