@@ -66,7 +66,7 @@ func TestVerdictLines(t *testing.T) {
 	verdictLines([]Statement{Quote("none", "four")}, verdict)
 }
 
-// The verdicts on the claims about later work are those of the page results/beyond/README.md.
+// Notebooks and the page results/beyond/README.md give each claim about later work the same verdict.
 func TestVerdictsEqualThePage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the studies of later work")
