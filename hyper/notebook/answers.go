@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/janpfeifer/must"
 
@@ -29,14 +30,14 @@ func listOf(all []study.Answer, numbers []int) string {
 
 // Evidence returns a Markdown table of the comparisons for a sentence of the paper, by its number in paper.Sentences.
 func Evidence(number int) string {
-	one := slices.DeleteFunc(slices.Clone(paper.Sentences), func(s study.Sentence) bool { return s.Number != number })
-	return numbered(must.M1(study.Answers(study.NewArchive("results", known), one)), []int{number})[0].ComparisonsTable()
+	return numbered(answers(), []int{number})[0].ComparisonsTable()
 }
 
-// answers answers all sentences together, because the correction for multiple tests needs all of them.
-func answers() []study.Answer {
+// answers answers all sentences together, because the correction for multiple tests needs all of them. A program reads
+// the results once.
+var answers = sync.OnceValue(func() []study.Answer {
 	return must.M1(study.Answers(study.NewArchive("results", known), paper.Sentences))
-}
+})
 
 // numbered returns the answers with the given numbers of sentences, or all without numbers.
 func numbered(all []study.Answer, numbers []int) []study.Answer {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -13,23 +12,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-// committed returns the answers of the committed results. It reads the results once for all tests.
-var committed = sync.OnceValue(answers)
-
 // The list has all answers or some of them, as hyper check --paper gives them.
 func TestAnswers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the studies of the paper")
 	}
 	t.Chdir("../../notebooks")
-	if all := listOf(committed(), nil); strings.Count(all, "\n* **") != len(paper.Sentences)-1 || !strings.Contains(all,
+	if all := listOf(answers(), nil); strings.Count(all, "\n* **") != len(paper.Sentences)-1 || !strings.Contains(all,
 		"* **7. The network of the theorem exists, and can be built: holds.** “linear hypermodels can represent") {
 		t.Errorf("got\n%s, want all sentences", all)
 	}
-	if one := listOf(committed(), []int{6}); strings.Count(one, "* **") != 1 || !strings.Contains(one, "Thompson sampling: does not hold.** “") {
+	if one := listOf(answers(), []int{6}); strings.Count(one, "* **") != 1 || !strings.Contains(one, "Thompson sampling: does not hold.** “") {
 		t.Errorf("got\n%s, want sentence 6", one)
 	}
-	if rows := numbered(committed(), []int{8})[0].ComparisonsTable(); strings.Count(rows, "\n| ") != 9 {
+	if rows := numbered(answers(), []int{8})[0].ComparisonsTable(); strings.Count(rows, "\n| ") != 9 {
 		t.Errorf("evidence of sentence 8: want eight comparisons, got\n%s", rows)
 	}
 	defer func() {
@@ -37,7 +33,7 @@ func TestAnswers(t *testing.T) {
 			t.Error("sentence 11: got no panic")
 		}
 	}()
-	numbered(committed(), []int{11})
+	numbered(answers(), []int{11})
 }
 
 // Statements are in the line of their claims' verdict, or in part in several lines if the verdicts differ. Statements

@@ -3,6 +3,7 @@ package notebook
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,7 +24,7 @@ var quoted = regexp.MustCompile(`"\* \*\*([0-9]+)\. (?:[^"\\]|\\.)*\\n"`)
 func TestNotebooksQuoteTheAnswers(t *testing.T) {
 	t.Chdir("../../notebooks")
 	files := must.M1(filepath.Glob("*.ipynb"))
-	quoting, answers := 0, strings.SplitAfter(listOf(committed(), nil), "\n")
+	quoting, list := 0, strings.SplitAfter(listOf(answers(), nil), "\n")
 	for _, file := range files {
 		text := string(must.M1(os.ReadFile(file)))
 		now := quoted.ReplaceAllStringFunc(text, func(line string) string {
@@ -31,7 +32,7 @@ func TestNotebooksQuoteTheAnswers(t *testing.T) {
 			var b strings.Builder
 			encoder := json.NewEncoder(&b)
 			encoder.SetEscapeHTML(false)
-			must.M(encoder.Encode(answers[n-1]))
+			must.M(encoder.Encode(list[n-1]))
 			return strings.TrimSpace(b.String())
 		})
 		if quoted.MatchString(text) {
@@ -45,6 +46,33 @@ func TestNotebooksQuoteTheAnswers(t *testing.T) {
 	}
 	if quoting < 8 {
 		t.Errorf("%d notebooks quote answers, want 8 or more", quoting)
+	}
+}
+
+// Notebook 11 shows the comparisons and the means of the present results.
+func TestReportIsUpToDate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the studies of the paper")
+	}
+	var shown strings.Builder
+	for _, c := range lessons()["11-does-the-paper-hold.ipynb"] {
+		for _, o := range c.Outputs {
+			if parts, ok := o.Data["text/markdown"].([]any); ok {
+				for _, part := range parts {
+					fmt.Fprint(&shown, part)
+				}
+			}
+		}
+	}
+	t.Chdir("../../notebooks")
+	want := LikeForLike()
+	for _, a := range answers() {
+		want += a.ComparisonsTable()
+	}
+	for line := range strings.Lines(want) {
+		if !strings.Contains(shown.String(), strings.TrimSpace(line)) {
+			t.Errorf("notebook 11 lacks this line; execute it again with `go run ./kernels run --inplace`:\n%s", line)
+		}
 	}
 }
 
