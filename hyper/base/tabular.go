@@ -5,8 +5,8 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
-	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 )
 
 // Tabular has one parameter for each of K arms: f_theta(x) = theta_x (section 4.1). Its inputs are arms, int32 [runs,
@@ -45,19 +45,8 @@ func (b Tabular) Gram(x *Node) *Node {
 	return Squeeze(b.Project(x, Ones(x.Graph(), shapes.Make(dtypes.Float32, x.Shape().Dim(0), x.Shape().Dim(1), 1))), 2)
 }
 
-// Project returns Phi^T v, the sums of v [runs, inputs, columns] at each arm: [runs, K, columns]. On a CPU it adds row
-// by row, which is four times as fast as a product with one-hot rows. On a GPU the row-by-row sum would have no fixed
-// order, so there it uses the product.
-func (b Tabular) Project(x, v *Node) *Node {
-	if backend.OnGPU(v.Graph().Backend()) {
-		return Einsum("rbk,rbc->rkc", b.oneHot(x), v)
-	}
-	runs, inputs, columns := v.Shape().Dim(0), v.Shape().Dim(1), v.Shape().Dim(2)
-	offset := MulScalar(Iota(x.Graph(), shapes.Make(dtypes.Int32, runs, 1, 1), 0), int32(b.Arms))
-	rows := Reshape(Add(x, offset), runs*inputs, 1)
-	sums := Scatter(rows, Reshape(v, runs*inputs, columns), shapes.Make(v.DType(), runs*b.Arms, columns), false, false)
-	return Reshape(sums, runs, b.Arms, columns)
-}
+// Project returns Phi^T v, the sums of v [runs, inputs, columns] at each arm: [runs, K, columns].
+func (b Tabular) Project(x, v *Node) *Node { return row.Sum(v, Squeeze(x, 2), b.Arms) }
 
 // GramMul returns (Phi^T Phi) v for v [runs, K, columns].
 func (b Tabular) GramMul(gram, v *Node) *Node { return Mul(InsertAxes(gram, -1), v) }

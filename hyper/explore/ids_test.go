@@ -18,12 +18,17 @@ import (
 
 // minimise runs MinimumRatio on r and v, [runs][actions].
 func minimise(name string, r, v [][]float32) (probabilities [][]float32, err error) {
+	return minimiseBy(name, MinimumRatio, r, v)
+}
+
+// minimiseBy is minimise by a function like MinimumRatio.
+func minimiseBy(name string, by func(r, v *Node) Mixture, r, v [][]float32) (probabilities [][]float32, err error) {
 	b, err := backend.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	out, err := CallOnceN(b, func(in []*Node) []*Node {
-		m := MinimumRatio(in[0], in[1])
+		m := by(in[0], in[1])
 		return []*Node{m.Probabilities(in[0].Shape().Dim(1))}
 	}, r, v)
 	if err != nil {
@@ -147,13 +152,16 @@ func TestMinimumRatioAgainstAllPairs(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		for _, c := range [][2]int{{1, 40}, {2, 1000}, {3, 1000}, {4, 1000}, {7, 1000}, {30, 1000}, {100, 300}, {300, 60}} {
 			r, v := instances(rng, c[0], c[1])
-			probabilities, err := minimise(name, r, v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, pi := range probabilities {
-				if err := checkMinimum(pi, r[i], v[i]); err != nil {
-					t.Errorf("%d actions, instance %d (kind %d): %v", c[0], i, i%10, err)
+			for _, pairs := range []bool{false, true} {
+				by := func(r, v *Node) Mixture { return minimumRatio(r, v, pairs) }
+				probabilities, err := minimiseBy(name, by, r, v)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, pi := range probabilities {
+					if err := checkMinimum(pi, r[i], v[i]); err != nil {
+						t.Errorf("%d actions, instance %d (kind %d), by pairs %t: %v", c[0], i, i%10, pairs, err)
+					}
 				}
 			}
 		}
@@ -390,27 +398,6 @@ func TestInformationOfRunsAlone(t *testing.T) {
 					}
 				}
 			}
-		}
-	})
-}
-
-// Sums of groups equal a product with one-hot rows, which replaces the scatter on a GPU.
-func TestGroupSums(t *testing.T) {
-	testbackend.ForEach(t, func(t *testing.T, name string) {
-		b, err := backend.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		off, err := CallOnce(b, func(seeds *Node) *Node {
-			s := streams.New(seeds)
-			values, group := s.Named("values").Normal(40, 7), s.Named("group").Intn(Const(seeds.Graph(), int32(9)), 40)
-			return ReduceAllMax(Abs(Sub(groupSums(values, group, 9), groupProducts(values, group, 9))))
-		}, []uint64{1, 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if off := tensors.ToScalar[float32](off); !(off < 1e-5) {
-			t.Errorf("sums are off by %v, want less than 1e-5", off)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 )
 
 // Information returns the regret r and the variance v that variance-IDS computes from the values [runs, functions,
@@ -14,14 +15,14 @@ import (
 // the mean value of x among the functions that have the same best action. A function with several best actions counts
 // for the lowest.
 //
-// Information processes many actions in parts that fit into the cache, one part after the other. XLA would start all
-// parts at once, and need memory for all of them. Therefore each part adds a number that depends on the part before it.
-// This number is always 0, because no variance is negative.
+// On a CPU, Information processes many actions in parts that fit into the cache, one part after the other. XLA would
+// start all parts at once, and need memory for all of them. Therefore each part adds a number that depends on the part
+// before it. This number is always 0, because no variance is negative.
 func Information(values *Node) (regret, variance *Node) {
 	runs, n, actions := values.Shape().Dim(0), values.Shape().Dim(1), values.Shape().Dim(2)
 	same := alike(values)
 	width := max(partSize/(runs*n), (actions+maxParts-1)/maxParts)
-	if width >= actions {
+	if width >= actions || backend.OnGPU(values.Graph().Backend()) {
 		return same.information(values)
 	}
 	zero := ScalarZero(values.Graph(), values.DType())
@@ -69,7 +70,7 @@ func (g groups) information(values *Node) (regret, variance *Node) {
 	n, number := values.Shape().Dim(1), g.counts.Shape().Dim(1)
 	regret = ReduceMean(Sub(g.top, values), 1)
 	mean := Sub(ReduceMean(g.top, 1), regret)
-	moved := Square(Sub(Div(groupSums(values, g.group, number), MaxScalar(g.counts, 1)), InsertAxes(mean, 1)))
+	moved := Square(Sub(Div(row.Sum(values, g.group, number), MaxScalar(g.counts, 1)), InsertAxes(mean, 1)))
 	return regret, MulScalar(ReduceSum(Mul(g.counts, moved), 1), 1/float64(n))
 }
 
@@ -77,23 +78,4 @@ func (g groups) information(values *Node) (regret, variance *Node) {
 func rows(x *Node) *Node {
 	runs, n := x.Shape().Dim(0), x.Shape().Dim(1)
 	return Reshape(Iota(x.Graph(), shapes.Make(dtypes.Int32, runs*n), 0), runs, n)
-}
-
-// groupSums returns, for each group, the sums [runs, groups, actions] of its rows of values [runs, functions, actions].
-// group is the group of each function, int32 [runs, functions]. A scatter adds row by row, so that a sum does not
-// depend on the other runs and actions.
-func groupSums(values, group *Node, groups int) *Node {
-	if backend.OnGPU(values.Graph().Backend()) { // a scatter on a GPU has no fixed order of addition
-		return groupProducts(values, group, groups)
-	}
-	runs, n, actions := values.Shape().Dim(0), values.Shape().Dim(1), values.Shape().Dim(2)
-	offset := MulScalar(Iota(group.Graph(), shapes.Make(dtypes.Int32, runs, 1), 0), int32(groups))
-	to := Reshape(Add(group, offset), runs*n, 1)
-	into := Zeros(values.Graph(), shapes.Make(values.DType(), runs*groups, actions))
-	return Reshape(ScatterSum(into, to, Reshape(values, runs*n, actions), false, false), runs, groups, actions)
-}
-
-// groupProducts is groupSums by a product with one-hot rows.
-func groupProducts(values, group *Node, groups int) *Node {
-	return Einsum("rng,rna->rga", OneHot(group, groups, values.DType()), values)
 }

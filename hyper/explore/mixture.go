@@ -43,21 +43,52 @@ const rounds = 18
 // An action without regret has ratio 0, even if its variance is 0; among such actions, the one with the largest
 // variance is played. If all v are 0, the action with the least regret is played. The choice among equal minimisers is
 // deterministic; among equal actions, it is the lowest.
+//
+// On a GPU, MinimumRatio compares all pairs of up to 1024 actions instead. This takes fewer kernels than the search, and
+// most of the search's time on a GPU is the time to launch them.
 func MinimumRatio(regret, variance *Node) Mixture {
+	onGPU := backend.OnGPU(regret.Graph().Backend())
+	return minimumRatio(regret, variance, onGPU && regret.Shape().Dim(1) <= 1024)
+}
+
+// minimumRatio is [MinimumRatio] by all pairs of actions, or by the search.
+func minimumRatio(regret, variance *Node, pairs bool) Mixture {
 	s := &search{huge: Scalar(regret.Graph(), regret.DType(), math.MaxFloat32)}
 	s.r, s.v = unit(regret), unit(variance)
 	x, y, pure, low, high := s.start()
 	x0 := x
-	state := []*Node{x.r, x.v, y.r, y.v, low, high}
-	repeat := loop.Repeat
-	if backend.OnGPU(regret.Graph().Backend()) {
-		repeat = loop.Unroll // 14 kernels for a round instead of 22, and launching them is most of the time
+	if pairs {
+		x, y = s.pair()
+	} else {
+		state := loop.Repeat(rounds, []*Node{x.r, x.v, y.r, y.v, low, high}, []**Node{&s.r, &s.v, &s.huge}, s.round)
+		x, y = point{state[0], state[1]}, point{state[2], state[3]}
 	}
-	state = repeat(rounds, state, []**Node{&s.r, &s.v, &s.huge}, s.round)
-	x, y = point{state[0], state[1]}, point{state[2], state[3]}
 	x = point{Where(pure, x0.r, x.r), Where(pure, x0.v, x.v)}
 	weight := Where(pure, ZerosLike(x0.r), weigh(x, y))
 	return Mixture{First: s.at(x), Second: s.at(y), Weight: Squeeze(weight, 1)}
+}
+
+// pair returns the pair of actions whose mixture has the least ratio, from the ratios of all pairs.
+func (s *search) pair() (x, y point) {
+	runs, n := s.r.Shape().Dim(0), s.r.Shape().Dim(1)
+	all := func(axis int) point {
+		spread := func(v *Node) *Node { return BroadcastToDims(InsertAxes(v, axis), runs, n, n) }
+		return point{spread(s.r), spread(s.v)}
+	}
+	x, y = all(2), all(1)
+	weight := weigh(x, y)
+	regret := Add(x.r, Mul(weight, Sub(y.r, x.r)))
+	variance := Add(x.v, Mul(weight, Sub(y.v, x.v)))
+	known := GreaterThan(variance, ZerosLike(variance))
+	ratio := Where(known, Div(regret, Sqrt(variance)), BroadcastToShape(s.huge, regret.Shape()))
+	best := ArgMin(Reshape(ratio, runs, n*n), 1, dtypes.Int32)
+	first := Div(best, Scalar(best.Graph(), dtypes.Int32, n))
+	second := Sub(best, MulScalar(first, n))
+	of := func(action *Node) point {
+		hot := OneHot(action, n, s.r.DType())
+		return point{ReduceAndKeep(Mul(hot, s.r), ReduceSum, 1), ReduceAndKeep(Mul(hot, s.v), ReduceSum, 1)}
+	}
+	return of(first), of(second)
 }
 
 // unit divides x by the largest number of each run. The minimiser does not depend on units.

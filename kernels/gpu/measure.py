@@ -4,13 +4,14 @@
     go build -o new ./hyper/cmd/hyper                      # and "old" from another revision
     python3 kernels/gpu/measure.py --ours new=./new --ours old=./old --jax ../shared/peers --out gpu.json
 
-The programs take turns, in rounds, so that each of them meets the same conditions. The compile caches of both sides are
-kept from round to round. The file is written after each measurement, and no measurement starts after --seconds. It has
-run-periods a second, compilation excluded. --backend xla:cpu --shrink 100 --runs 2 rehearses on a CPU.
+First all programs run side by side once, so that they are compiled at the same time and lie in the compile caches. Then
+they take turns, in rounds, so that each of them meets the same conditions. The file is written after each measurement,
+and no measurement starts after --seconds. It has run-periods a second, compilation excluded. On 16 cores the first part
+takes some 90 seconds, and a round 60. --backend xla:cpu --shrink 100 --runs 2 rehearses on a CPU.
 
 --test explore=./explore.test runs a test binary (go test -c) in hyper/explore on the backend, after the measurements.
 """
-import argparse, json, os, pathlib, statistics, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, json, os, pathlib, statistics, subprocess, sys, tempfile, time
 
 FIGURE2 = "arms=100 index-dim=30 batch=1024 index-samples=16 sgd-steps=1 step-size=0.3 integrate=sampled"
 FIGURE3 = ("actions=200 index-dim=10 batch=64 sgd-steps=8 index-samples=16 index-set=iid optimizer=sgd step-size=0.003 "
@@ -54,7 +55,8 @@ def jax(args, work, runs, periods, timeout):
     path = pathlib.Path(args.jax) / program
     if not path.exists():
         return {"error": f"there is no {program}"}
-    env = {"JAX_PLATFORMS": "cuda" if args.backend == "xla:cuda" else "cpu", "JAX_DEFAULT_MATMUL_PRECISION": "highest",
+    env = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+           "JAX_PLATFORMS": "cuda" if args.backend == "xla:cuda" else "cpu", "JAX_DEFAULT_MATMUL_PRECISION": "highest",
            "JAX_COMPILATION_CACHE_DIR": args.cache}
     r = last_json([args.python, str(path), *flags, "--T", str(periods), "--seeds", str(runs)], env, timeout)
     return r if "error" in r else {"rate": 1e6 / r["us_per_step_seed"], "compile": r["compile_s"], "jax": r["jax"],
@@ -100,18 +102,26 @@ def main():
         pathlib.Path(args.out).write_text(json.dumps(report, indent=1) + "\n")
 
     programs = [x.split("=", 1) for x in args.ours] + ([["jax", ""]] if args.jax else [])
+    cells = []
+    for work in WORK:
+        for runs, periods in ({args.runs: min(work[2].values())} if args.runs else work[2]).items():
+            cells += [(work, runs, max(2, periods // args.shrink), *p) for p in programs]
+
+    def measure(cell):
+        work, runs, periods, name, binary = cell
+        if name == "jax":
+            return jax(args, work, runs, periods, left())
+        return ours(args, binary, work, runs, periods, left())
+
+    with concurrent.futures.ThreadPoolExecutor(len(cells)) as pool:
+        list(pool.map(measure, cells))
     for number in range(args.rounds):
-        for work in WORK:
-            sizes = {args.runs: min(work[2].values())} if args.runs else work[2]
-            for runs, periods in sizes.items():
-                periods = max(2, periods // args.shrink)
-                for name, binary in programs:
-                    if left() < 5:
-                        continue
-                    m = jax(args, work, runs, periods, left()) if name == "jax" else ours(args, binary, work, runs, periods, left())
-                    report["measured"].append({"round": number, "work": f"{work[0]} {runs}", "program": name, **m})
-                    print(report["measured"][-1], flush=True)
-                    save()
+        for cell in cells:
+            if left() > 5:
+                m = {"round": number, "work": f"{cell[0][0]} {cell[1]}", "program": cell[3], **measure(cell)}
+                report["measured"].append(m)
+                print(m, flush=True)
+                save()
     for package, binary in (x.split("=", 1) for x in args.test):
         if left() > 5:
             done = subprocess.run([os.path.abspath(binary), "-test.short", f"-test.timeout={left():.0f}s"], capture_output=True,
