@@ -15,11 +15,11 @@ import (
 func (s Answer) Reason() string {
 	c := s.Deciding
 	if c.Missing != "" {
-		return "to be run: " + s.Needs
+		return s.Needs
 	}
 	text := fmt.Sprintf("%s: %s, claimed %v", c.Text, c.Interval(), c.Claimed)
 	if s.Verdict == Open {
-		text += "; " + s.Needs + " would decide"
+		text += "; " + s.Needs
 	}
 	return text
 }

@@ -101,8 +101,11 @@ func (s *Answer) decide(wanted float64) {
 // agent, if the estimates stay the same.
 func (s *Answer) needs(wanted float64) string {
 	for _, c := range s.Comparisons {
-		if text := cmp.Or(c.Missing, c.Decide); text != "" {
-			return text
+		switch {
+		case c.Missing != "":
+			return "to be run: " + c.Missing
+		case c.Decide != "":
+			return c.Decide + " would decide"
 		}
 	}
 	toHold, toFail := 0.0, math.Inf(1)
@@ -112,9 +115,9 @@ func (s *Answer) needs(wanted float64) string {
 	}
 	runs := min(toHold, toFail)
 	if math.IsInf(runs, 1) || runs > 1e6 {
-		return "more than a million runs"
+		return "more than a million runs would decide"
 	}
-	return fmt.Sprintf("about %s runs", RoundRuns(runs))
+	return fmt.Sprintf("about %s runs would decide", RoundRuns(runs))
 }
 
 // runsFor returns the approximate number of runs with which the p-value p of a number of runs reaches the wanted

@@ -58,10 +58,10 @@ func TestAnswer(t *testing.T) {
 		t.Errorf("sentence 2: got %+v, want the comparison that refutes it", shown)
 	}
 	// 100 runs give p = 0.02, z = 2.054. Two sentences remain for the correction: 0.0125, z = 2.241.
-	if needs := all[2].Needs; needs != "about 120 runs" {
+	if needs := all[2].Needs; needs != "about 120 runs would decide" {
 		t.Errorf("sentence 3 needs %s, want about 120 runs", needs)
 	}
-	if needs := all[3].Needs; needs != "more than a million runs" {
+	if needs := all[3].Needs; needs != "more than a million runs would decide" {
 		t.Errorf("sentence 4 needs %s, want more than a million runs", needs)
 	}
 }
