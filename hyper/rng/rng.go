@@ -72,9 +72,8 @@ func (s Stream) draw(f func(words *Node) *Node, dims ...int) *Node {
 }
 
 // packed returns f of the words of the given number of blocks, in order, [runs, 4 * blocks]. XLA for CPUs makes a kernel
-// for each array of words, and each kernel computes all rounds. So two words share a number of 64 bits: this takes two
-// kernels in place of four. XLA would still fuse a kernel into each use of its words, but it does not fuse it into a
-// concatenation.
+// for each array of words, and each kernel computes all rounds for all words. So two words share a number of 64 bits,
+// which halves the kernels. Without the first concatenation, XLA would compute the rounds again for each use of a pair.
 func (s Stream) packed(f func(words *Node) *Node, blocks int) *Node {
 	w := s.words(dtypes.Uint64, blocks)
 	pack := func(low, high *Node) *Node { return BitwiseOr(low, BitwiseShiftLeftScalar(high, uint64(32))) }
