@@ -42,9 +42,8 @@ func (e *explorer) specWith(set map[string]string) (spec lab.Spec, err error) {
 	return spec, spec.Validate()
 }
 
-// picture draws the beliefs and the regret for the values of the controls. draw arranges both, for example panelsOf.
-func (e *explorer) picture(ctx context.Context, set map[string]string, draw func(int, float64, float64, int,
-	...*gonum.Plot) (picture, error)) (p picture, err error) {
+// picture draws the beliefs and the regret for the values of the controls. arrange arranges both, for example panelsOf.
+func (e *explorer) picture(ctx context.Context, set map[string]string, arrange arrangement) (p picture, err error) {
 	spec, err := e.specWith(set)
 	if err != nil {
 		return p, err
@@ -79,7 +78,7 @@ func (e *explorer) picture(ctx context.Context, set map[string]string, draw func
 	if err != nil {
 		return p, err
 	}
-	return draw(2, exploreWidth, exploreHeight, exploreDPI, append(panels, regret)...)
+	return arrange(2, exploreWidth, exploreHeight, exploreDPI, append(panels, regret)...)
 }
 
 // keysOf returns the agents' keys of a name.

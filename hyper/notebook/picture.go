@@ -44,6 +44,9 @@ func sketchOf(p *gonum.Plot, widthCm, heightCm float64, dpi int) (picture, error
 	return newPicture(png, widthCm, heightCm, dpi, p), err
 }
 
+// arrangement draws plots row by row in one picture.
+type arrangement func(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) (picture, error)
+
 // panelsOf draws plots row by row in one picture.
 func panelsOf(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) (picture, error) {
 	png, err := plot.Panels(columns, widthCm, heightCm, fineness*dpi, plots...)

@@ -33,7 +33,7 @@ func Sliders(draw func(values []float64) []*gonum.Plot, sliders ...Slider) {
 	for _, one := range sliders {
 		s.values = append(s.values, one.Values[one.At])
 	}
-	first := must.M1(s.picture(s.values))
+	first := must.M1(s.picture(s.values, panelsOf))
 	c := kernel()
 	if c == nil {
 		first.show()
@@ -58,15 +58,15 @@ type slides struct {
 	values []float64
 }
 
-// picture draws a figure. A panic of draw becomes an error.
-func (s *slides) picture(values []float64) (p picture, err error) {
+// picture draws a figure. arrange arranges its plots, for example panelsOf. A panic of draw becomes an error.
+func (s *slides) picture(values []float64, arrange arrangement) (p picture, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%v", r)
 		}
 	}()
 	plots := s.draw(values)
-	return panelsOf(len(plots), exploreWidth, exploreHeight, exploreDPI, plots...)
+	return arrange(len(plots), exploreWidth, exploreHeight, exploreDPI, plots...)
 }
 
 // open shows the controls and the first figure, and begins to listen.
@@ -116,7 +116,7 @@ func (s *slides) follow() {
 		s.mu.Unlock()
 		s.setStatus("computing")
 		begin := time.Now()
-		now, err := s.picture(values)
+		now, err := s.picture(values, sketchPanelsOf)
 		s.update(now, err, begin)
 	}
 }

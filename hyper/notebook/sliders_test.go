@@ -26,7 +26,7 @@ func TestSliders(t *testing.T) {
 		return []*gonum.Plot{must.M1(plot.Lines(plot.Axes{Title: title}, plot.Series{X: []float64{0, 1}, Y: values}))}
 	}
 	c, heard, say := onPage(t)
-	must.M(s.open(c, must.M1(s.picture(s.values))))
+	must.M(s.open(c, must.M1(s.picture(s.values, panelsOf))))
 	var sliders []string
 	next := func(want string) {
 		t.Helper()

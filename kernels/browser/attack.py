@@ -49,6 +49,7 @@ ATTACK = """async ([url, paths]) => {
   return out;
 }"""
 
+expect.set_options(timeout=30000)
 with sync_playwright() as p:
     chrome = p.chromium.launch(executable_path=browser, args=[
         "--no-sandbox", "--disable-gpu", "--no-proxy-server",

@@ -26,6 +26,7 @@ import (
 // reward; two further decisions would have made it expire.
 func TestServeAttacked(t *testing.T) {
 	browser := find(t)
+	t.Parallel()
 	program := testprogram.Build(t)
 	spec := must.M1(agentfile.Read("../../hyper/serve/testdata/pages.json"))
 	spec.Pending = 2

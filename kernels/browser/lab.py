@@ -57,7 +57,6 @@ def starts(s):
     s.page.locator("#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current", has_text="00-start-here.ipynb").wait_for()
     s.page.locator(".jp-StatusBar-Item", has_text="Go (hypermodels) | Idle").first.wait_for(timeout=60000)
     s.did("the launcher's first card opens the first notebook")
-    shut_down(s, "00-start-here.ipynb")
 
 
 def quiet(s):
@@ -67,7 +66,7 @@ def quiet(s):
 
 
 def notebook_runs(s, name):
-    """Pictures are painted in the notebook as committed, which is not trusted, and after Run All."""
+    """Pictures are painted in the notebook as committed, which is not trusted, and after Run All. Sliders work."""
     book = Notebook.open(s.page, s.lab.notebooks, name)
     s.page.locator(".jp-StatusBar-Item", has_text="Go (hypermodels) | Idle").first.wait_for()
     s.did(f"{name} is open")
@@ -77,8 +76,40 @@ def notebook_runs(s, name):
     book.run_all(600)
     s.did(f"{name}: Run All, {len(book.code())} cells")
     s.did(f"{name}: {book.pictures()} pictures are painted")
+    for controls in book.panel.locator(".hypermodels-explore").all():
+        slides(s, controls)
     s.lab.check_alone()
     shut_down(s, name)
+
+
+SLOW = 5  # seconds; on a machine with nothing else to do, a slider's picture takes a tenth of a second
+
+
+def slides(s, controls):
+    """Each slider moves by a key; then the picture changes, and stays where it is."""
+    controls.locator("img").scroll_into_view_if_needed()
+    for slider in controls.locator(".widget-slider").all():
+        name, handle = slider.locator(".widget-label").text_content(), slider.locator(".noUi-handle")
+        last = handle.get_attribute("aria-valuenow") == handle.get_attribute("aria-valuemax")
+        handle.focus()
+        before, place = controls.locator("img").get_attribute("src"), controls.locator("img").bounding_box()["y"]
+        began = time.time()
+        s.page.keyboard.press("ArrowLeft" if last else "ArrowRight")
+        s.page.wait_for_function("([e, before]) => ![before, undefined].includes(e.querySelector('img')?.src)",
+                                 arg=[controls.element_handle(), before], timeout=1000 * SLOW)  # fmt: skip
+        took = time.time() - began
+        expect(controls.locator(".widget-html-content", has_text="computed in")).to_be_visible()
+        assert abs(controls.locator("img").bounding_box()["y"] - place) < 1, "the picture has moved"
+        s.did(f"slider {name} moves; after {1000 * took:.0f} ms the picture has changed")
+
+
+SLIDERS = """import gonum "gonum.org/v1/plot"
+
+%%
+notebook.Sliders(func(at []float64) []*gonum.Plot {
+	line := plot.Series{X: []float64{0, 1}, Y: at}
+	return []*gonum.Plot{must.M1(plot.Lines(plot.Axes{Title: fmt.Sprint(at)}, line))}
+}, notebook.Slider{Name: "left", Values: []float64{1, 2, 3}}, notebook.Slider{Name: "right", Values: []float64{1, 2, 3}, At: 2})"""
 
 
 def first_cell(s, book):
@@ -86,7 +117,7 @@ def first_cell(s, book):
     assert out and "rror" not in out, out
     s.did(f"a first cell prints {out.strip()}")
     times = []
-    for i in range(4):
+    for i in range(2):
         out = book.run(f'%%\nfmt.Println(must.M1(backend.Open("xla:cpu")).Name(), hyper.Version, {i})')
         assert out.startswith("xla"), out
         times.append(f"{book.took:.2f}")
@@ -138,15 +169,19 @@ def underlines(s, book):
 
 
 def reloads(s):
-    """After a reload of the page cells run, and mistakes are underlined."""
+    """After a reload of the page sliders move, cells run, and mistakes are underlined."""
     book = Notebook.new(s.page, s.lab.notebooks)
     assert book.run('x := 3\nx + 4').strip() == "7"
     s.did("a cell of statements alone shows its last expression")
+    book.run(SLIDERS)
+    slides(s, book.panel.locator(".hypermodels-explore"))
     s.page.keyboard.press("Control+s")
     accept(s)  # Keep the notebook's name.
     s.page.reload()
     expect(book.cells.first.locator(".jp-OutputArea-output")).to_have_text("7")
     book.idle(60)
+    slides(s, book.panel.locator(".hypermodels-explore"))
+    s.did("after a reload the sliders move")
     book.type('%%\nvar n int = "a"\nfmt.Println(n)')
     expect(book.cells.last.locator(".cm-lintRange-error")).to_have_text(['"a"'], timeout=60000)
     assert book.run("x := 4\nx + 4").strip() == "8"
@@ -244,8 +279,7 @@ def explores(s, book):
     for number in 0, 1:
         before = image.get_attribute("src")
         cell.locator(".noUi-handle").nth(number).focus()
-        for _ in range(3):
-            s.page.keyboard.press("ArrowLeft")
+        s.page.keyboard.press("ArrowLeft")
         expect(image).not_to_have_attribute("src", before)
         expect(cell.locator(".widget-html-content", has_text="computed in")).to_be_visible()
         s.did(f"slider {number + 1} moves, and the belief is drawn anew")
@@ -278,7 +312,6 @@ def top(s, image):
 
 def reopens(s, book):
     """A notebook that is opened again has the picture of controls whose program is gone."""
-    book.end(book.begin(EXPLORE))
     s.page.keyboard.press("Control+s")
     s.page.locator(".jp-Dialog .jp-mod-accept").click()  # Its name stays.
     s.page.locator("#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current:not(.jp-mod-dirty)").wait_for()
@@ -296,7 +329,7 @@ def comes_back(s):
     book = Notebook.new(s.page, s.lab.notebooks)
     cell = book.begin(TICKS.format(n=50))
     expect(cell.locator(".jp-OutputArea-output")).to_contain_text("tick 3")
-    book = reopen(s, book, 1)
+    book = reopen(s, book)
     s.page.locator(".jp-StatusBar-Item", has_text="Go (hypermodels) | Busy").first.wait_for()
     cell = book.cells.last
     expect(cell.locator(".jp-InputPrompt")).to_have_text("[*]:")
@@ -306,7 +339,7 @@ def comes_back(s):
     assert lines == [w for i in range(50) for w in ("tick", str(i))], lines
     cell = book.begin(TICKS.format(n=9999))
     expect(cell.locator(".jp-OutputArea-output")).to_contain_text("tick 3")
-    book = reopen(s, book, 1)
+    book = reopen(s, book)
     expect(book.cells.last.locator(".jp-OutputArea-output")).to_contain_text("tick 8")
     book.panel.locator('[data-jp-item-name="interrupt"]').click()
     assert "nterrupt" in book.end(book.cells.last, 20)
@@ -314,7 +347,7 @@ def comes_back(s):
     first, number = book.begin(TICKS.format(n=15)), book.cells.count() - 1
     expect(first.locator(".jp-OutputArea-output")).to_contain_text("tick 3")
     book.begin('%%\nfmt.Println("after", 1)\nfmt.Fprintln(os.Stderr, "and this")')
-    book = reopen(s, book, 15)
+    book = reopen(s, book, idle=True)
     book.idle(20)
     assert book.end(book.cells.nth(number)).split()[-1] == "14"
     both = book.end(book.cells.last)  # The order of the two streams is not fixed.
@@ -324,14 +357,19 @@ def comes_back(s):
     assert book.run(TICKS.format(n=2)).split() == ["tick", "0", "tick", "1"]
 
 
-def reopen(s, book, seconds):
-    """Close the notebook's tab without ending its kernel, wait, and open the notebook again."""
+def reopen(s, book, idle=False):
+    """Close the notebook's tab without ending its kernel, and open the notebook again: after a second, or once its cells have ended."""
     s.page.keyboard.press("Control+s")
     accept(s)  # Keep the new notebook's name.
     menu(s.page, "File", "Close Tab")
     accept(s)  # Save the later output of the cell.
     s.page.locator("#jp-main-dock-panel .lm-TabBar-tab", has_text=book.path.name).wait_for(state="detached")
-    s.page.wait_for_timeout(1000 * seconds)
+    s.page.wait_for_timeout(1000)
+    calm = 2 * (not idle)
+    while calm < 2:  # Between two cells the kernel is idle, too.
+        s.page.wait_for_timeout(500)
+        states = {k["execution_state"] for k in s.page.request.get(f"{s.lab.url}/api/kernels").json()}
+        calm = calm + 1 if states == {"idle"} else 0
     return Notebook.open(s.page, s.lab.notebooks, book.path.name)
 
 
@@ -402,7 +440,8 @@ def hub(s):
     opened(s)
     book = Notebook.new(s.page, s.lab.notebooks)
     book.idle(60)
-    explores(s, book)
+    book.run(SLIDERS)
+    slides(s, book.panel.locator(".hypermodels-explore"))
     assert not s.strangers, f"the page contacted other hosts: {s.strangers}"
 
 

@@ -16,6 +16,7 @@ def shot(page, name):
         page.screenshot(path=Path(shots, f"page-{name}.png"))
 
 
+expect.set_options(timeout=30000)
 with sync_playwright() as p:
     chrome = p.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
     page = chrome.new_page(viewport={"width": 1100, "height": 1000}, device_scale_factor=2)

@@ -20,6 +20,7 @@ import (
 // The page of `hyper serve` asks for the token, shows the agent's activity, and sends requests only to its own server.
 func TestServePage(t *testing.T) {
 	browser := find(t)
+	t.Parallel()
 	program := testprogram.Build(t)
 	const token = "secret"
 	spec := must.M1(agentfile.Read("../../hyper/serve/testdata/pages.json"))

@@ -169,6 +169,11 @@ class Protocol(KernelCase):
         reply, outputs = self.run_cell('%%\nfmt.Println("beside")')  # The kernel is free.
         self.assertEqual([c["text"] for k, c in outputs if k == "stream"], ["beside\n"])
         self.assertNotEqual(move(slider, {"value": 10}), first)  # Adam is still chosen.
+        # A page that is loaded again asks for the state, and accepts only an answer to its own message.
+        asked = self.kc.session.msg("comm_msg", {"comm_id": slider, "data": {"method": "request_state"}})
+        self.kc.shell_channel.send(asked)
+        state = until(asked["header"]["msg_id"], lambda kind, content: kind == "comm_msg" and content["data"]["state"])
+        self.assertEqual(state["value"], 10)
         self.assertEqual(len(self.reply(self.kc.comm_info())["comms"]), len(models))
         again = execute('%%\nfmt.Println("again")')
         until(again, idle)

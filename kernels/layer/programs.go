@@ -101,7 +101,11 @@ func (p *programs) listen(one *connected, k *kernel) {
 		default:
 			continue // A program may send no other messages.
 		}
-		out := one.request.answer(k.session, m.Type, m.Content)
+		request := one.request
+		if head := (header{}); m.To != nil && json.Unmarshal(m.To, &head) == nil {
+			request = message{head: head, rawHead: m.To} // A page that is loaded again waits for answers to its own messages.
+		}
+		out := request.answer(k.session, m.Type, m.Content)
 		if m.Metadata != nil {
 			out.metadata = m.Metadata
 		}
@@ -191,7 +195,8 @@ func (p *programs) owner(m message) *connected {
 
 // take sends a client's comm message to a program.
 func (one *connected) take(m message) {
-	one.send(frontend.Message{Type: m.head.Type, Content: m.content, Metadata: m.metadata, Buffers: m.buffers})
+	one.send(frontend.Message{Type: m.head.Type, Content: m.content, Metadata: m.metadata, Buffers: m.buffers,
+		From: m.rawHead})
 }
 
 // hearLimit is the maximum time for writing a message to a program. A stopped program must not block the kernel.

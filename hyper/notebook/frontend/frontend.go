@@ -25,6 +25,8 @@ type Message struct {
 	Content  json.RawMessage `json:"content,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 	Buffers  [][]byte        `json:"buffers,omitempty"`
+	From     json.RawMessage `json:"from,omitempty"` // the header of a comm message of the page
+	To       json.RawMessage `json:"to,omitempty"`   // From of the comm message that this message answers
 }
 
 // Sync is the type of a message that the kernel returns after it has passed on all earlier messages.
@@ -157,6 +159,7 @@ func (c *Conn) listen() {
 			comm := at.(*Comm)
 			switch m.Type {
 			case "comm_msg":
+				comm.from = m.From
 				comm.hear(to.Data)
 			case "comm_close":
 				c.comms.Delete(to.ID)
@@ -170,6 +173,7 @@ func (c *Conn) listen() {
 type Comm struct {
 	ID     string
 	conn   *Conn
+	from   json.RawMessage // the header of the message that is heard
 	hear   func(data json.RawMessage)
 	closed func()
 }
@@ -183,8 +187,15 @@ func (c *Conn) Comm(target string, data, metadata any, hear func(data json.RawMe
 }
 
 // Send sends data to the front end.
-func (c *Comm) Send(data any) error {
-	return c.conn.send("comm_msg", map[string]any{"comm_id": c.ID, "data": data}, nil)
+func (c *Comm) Send(data any) error { return c.send(data, nil) }
+
+// Answer sends data to the front end as the answer to the message that is heard: a page may ignore an answer without
+// its question. Only the function that hears messages may call Answer.
+func (c *Comm) Answer(data any) error { return c.send(data, c.from) }
+
+func (c *Comm) send(data any, to json.RawMessage) error {
+	content, err := json.Marshal(map[string]any{"comm_id": c.ID, "data": data})
+	return errors.Join(err, c.conn.Send(Message{Type: "comm_msg", Content: content, To: to}))
 }
 
 // Close closes the comm.

@@ -67,11 +67,11 @@ func (w *Widget) Set(fields map[string]any) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	maps.Copy(w.state, fields)
-	return w.update(fields)
+	return w.comm.Send(update(fields))
 }
 
-func (w *Widget) update(fields map[string]any) error {
-	return w.comm.Send(map[string]any{"method": "update", "state": fields, "buffer_paths": []any{}})
+func update(fields map[string]any) map[string]any {
+	return map[string]any{"method": "update", "state": fields, "buffer_paths": []any{}}
 }
 
 // Show displays the widget in the output of the cell. elsewhere has other representations by MIME type, for pages
@@ -107,6 +107,6 @@ func (w *Widget) hear(data json.RawMessage) {
 	case "request_state":
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		_ = w.update(w.state)
+		_ = w.comm.Answer(update(w.state))
 	}
 }

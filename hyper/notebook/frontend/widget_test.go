@@ -3,12 +3,13 @@ package frontend
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/janpfeifer/must"
 )
 
-// A control reports the fields that the page changes, and sends the page its state on request.
+// A control reports the fields that the page changes, and sends the page its state as the answer to a request.
 func TestWidget(t *testing.T) {
 	heard, say, _ := kernel(t)
 	c := must.M1(Open())
@@ -37,7 +38,8 @@ func TestWidget(t *testing.T) {
 		t.Errorf("got slider %v, layout %v and style %v", own, layout, style)
 	}
 	says := func(data string) {
-		say(Message{Type: "comm_msg", Content: json.RawMessage(fmt.Sprintf(`{"comm_id":%q,"data":%s}`, w.comm.ID, data))})
+		say(Message{Type: "comm_msg", From: json.RawMessage(strconv.Quote(data)),
+			Content: json.RawMessage(fmt.Sprintf(`{"comm_id":%q,"data":%s}`, w.comm.ID, data))})
 	}
 	says(`{"method":"update","state":{"value":3},"buffer_paths":[]}`)
 	if got := <-changes; got != "value 3" {
@@ -48,14 +50,18 @@ func TestWidget(t *testing.T) {
 	var told struct {
 		Data struct{ State map[string]any }
 	}
-	must.M(json.Unmarshal((<-heard).Content, &told))
+	answer := <-heard
+	must.M(json.Unmarshal(answer.Content, &told))
+	if want := `"{\"method\":\"request_state\"}"`; string(answer.To) != want {
+		t.Errorf("the state answers %s, want %s", answer.To, want)
+	}
 	if told.Data.State["value"] != 3. || told.Data.State["description"] != "n" {
 		t.Errorf("state after the page's change: got %v, want the value 3", told)
 	}
 	must.M(w.Set(map[string]any{"value": 5}))
-	if m := <-heard; string(m.Content) != `{"comm_id":"`+w.comm.ID+
+	if m := <-heard; m.To != nil || string(m.Content) != `{"comm_id":"`+w.comm.ID+
 		`","data":{"buffer_paths":[],"method":"update","state":{"value":5}}}` {
-		t.Errorf("got message %s, want an update to 5", m.Content)
+		t.Errorf("got message %s that answers %s, want an update to 5 that answers none", m.Content, m.To)
 	}
 	must.M(w.Show(map[string]any{"text/plain": "n"}))
 	if m := <-heard; m.Type != "display_data" {
