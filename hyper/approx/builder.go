@@ -75,11 +75,11 @@ func (b *builder) affine(out []form) Layer {
 
 // follow adds the hidden layers of a network whose inputs are the given forms, and returns its outputs.
 func (b *builder) follow(n Network, in []form) []form {
-	for _, l := range n.Layers[:n.Hidden()] {
+	for _, l := range n.Layers[:n.hidden()] {
 		in = b.layer(l, in)
 		b.next()
 	}
-	return forms(n.Layers[n.Hidden()], in)
+	return forms(n.Layers[n.hidden()], in)
 }
 
 // layer adds the units of a layer, applied to the given forms, to the next layer.
