@@ -3,10 +3,10 @@ package testbed
 import (
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
@@ -20,48 +20,6 @@ func seeds(n int) []uint64 {
 		out[i] = uint64(i) + 1
 	}
 	return out
-}
-
-// A standard normal variable conditioned on |w| < 2 has variance 1 - 4 phi(2)/erf(2/sqrt 2) = 0.7737 and standard
-// deviation 0.8796. Weights have that variance divided by the fan-in, and are within 2/sqrt(fanIn). The biases of the
-// first layer have variance 1/D, and other biases are 0.
-func TestEnvironmentMoments(t *testing.T) {
-	const variance = 0.87962566 * 0.87962566
-	testbackend.ForEach(t, func(t *testing.T, name string) {
-		for _, inputs := range []int{1, 7} {
-			e := networkTruth{Inputs: inputs}
-			const runs = 100
-			theta := eval(t, name, func(in []*Node) []*Node { return []*Node{e.Init(rng.New(in[0]))} }, seeds(runs))[0]
-			part := map[string][]float64{}
-			for run := range runs {
-				at := theta[run*len(theta)/runs:][:len(theta)/runs]
-				for i, in := range []int{inputs, 50, 50} {
-					out := []int{50, 50, 2}[i]
-					key := fmt.Sprintf("D=%d, layer %d, fan-in %d", inputs, i+1, in)
-					part[key] = append(part[key], at[:in*out]...)
-					part[key+", biases"] = append(part[key+", biases"], at[in*out:][:out]...)
-					at = at[in*out+out:]
-				}
-				if len(at) > 0 {
-					t.Fatalf("%d parameters were not checked", len(at))
-				}
-			}
-			for i, in := range []int{inputs, 50, 50} {
-				key := fmt.Sprintf("D=%d, layer %d, fan-in %d", inputs, i+1, in)
-				within(t, key, part[key], 0)
-				within(t, key+", squares", squares(part[key]), variance/float64(in))
-				if largest := slices.Max(part[key]) * math.Sqrt(float64(in)); largest > 2 || largest < 1.9 {
-					t.Errorf("%s: the largest weight is %.3f/sqrt(fanIn)", key, largest)
-				}
-				if biases := part[key+", biases"]; i == 0 {
-					within(t, key+", biases", biases, 0)
-					within(t, key+", squares of biases", squares(biases), 1/float64(inputs))
-				} else if slices.Max(biases) != 0 || slices.Min(biases) != 0 {
-					t.Errorf("%s: biases are not 0", key)
-				}
-			}
-		}
-	})
 }
 
 func squares(x []float64) []float64 {
@@ -100,51 +58,34 @@ func TestEnvironmentData(t *testing.T) {
 			within(t, fmt.Sprint("run ", run, ": class 1 less its probability"), miss, 0)
 			within(t, fmt.Sprint("run ", run, ": the same where the odds are far from 1"), high, 0)
 		}
+		if size := (inputs+1)*50 + 51*50 + 51*2; len(theta) != runs*size {
+			t.Errorf("%d parameters, want %d for each run", len(theta), size)
+		}
+		var biases []float64 // of the first layer
+		for run := range runs {
+			biases = append(biases, theta[run*len(theta)/runs+inputs*50:][:50]...)
+		}
+		within(t, "squares of the first biases", squares(biases), 1./inputs)
 		within(t, "inputs", x, 0)
 		within(t, "squares of inputs", squares(x), 1)
 	})
 }
 
-// A problem in a batch is equal to the problem alone, and its data do not depend on the tests.
-func TestProblemsAreIndependentOfTheBatch(t *testing.T) {
-	e, tests := networkTruth{Inputs: 2}, testInputs{Batches: 5, Tau: 10, Anchors: 2}
-	draw := func(in []*Node) []*Node {
-		s := rng.New(in[0])
-		theta := e.Init(s.Named("truth"))
-		x, y := e.Data(s.Named("data"), theta, in[1], 30)
-		d := tests.Draw(s.Named("tests"), e, theta, in[1])
-		return []*Node{theta, x, y, d.X, d.Truth, d.Ones, d.Zeros}
-	}
-	testbackend.ForEach(t, func(t *testing.T, name string) {
-		both := eval(t, name, draw, []uint64{7, 76}, []float32{0.5, 0.1})
-		for run, rho := range []float32{0.5, 0.1} {
-			alone := eval(t, name, draw, []uint64{7, 76}[run:run+1], []float32{rho})
-			for i, a := range alone {
-				near(t, fmt.Sprint("run ", run, ", node ", i), both[i][run*len(a):][:len(a)], a, 1e-6)
-			}
-		}
-	})
-}
-
-// The truth of classification_2d/75: its log odds at two inputs, and the classes of the data.
-func Example_networkTruth() {
+// Problems keep their random numbers, so that all results of a sweep are about the same problems. The numbers are those
+// of the committed results: log odds of the truth of classification_2d/75 at two inputs, the classes of its data and of
+// two dyadic tests, and for a regression problem responses and a posterior mean.
+func TestProblemsKeepTheirNumbers(t *testing.T) {
 	p := Classification2D().Problems[75]
-	e := p.networkTruth()
-	b, err := backend.Open(backend.Go)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	out, err := CallOnceN(b, func(in []*Node) []*Node {
-		s, rho := rng.New(in[0]), in[1]
+	e, tests := networkTruth{Inputs: p.Inputs}, testInputs{Batches: 1, Tau: 10, Anchors: 2}
+	out := eval(t, backend.Go, func(in []*Node) []*Node {
+		s, rho := problemStream(in[0]), in[1]
 		theta := e.Init(s.Named("truth"))
 		_, y := e.Data(s.Named("data"), theta, rho, p.Data)
-		return []*Node{e.Logit(theta, in[2], rho), y}
+		return []*Node{e.Logit(theta, in[2], rho), y, tests.Draw(s.Named("tests").Step(10), e, theta, rho).Ones}
 	}, []uint64{p.Seed}, []float32{float32(p.Temperature)}, [][][]float32{{{0, 0}, {1, 1}}})
-	if err != nil {
-		fmt.Println(err)
-		return
+	r := must.M1(processTruth{Inputs: 1, Noise: 0.1}.Draw(rng.NewHost(1), 3, 1))
+	got := fmt.Sprintf("%.1f %v %v %.3f %.3f", out[0], out[1], out[2], r.Y, r.Mean)
+	if want := "[4.0 3.6] [1 0 1 1 1 1 1 1 1 1] [7 3] [-0.407 0.071 -0.331] [0.323]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
-	fmt.Printf("%.1f %v\n", out[0].Value(), out[1].Value())
-	// Output: [[0.4 -1.2]] [[0 1 1 0 0 1 1 0 0 0]]
 }

@@ -9,8 +9,6 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/gomlx/compute"
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
@@ -18,24 +16,21 @@ import (
 )
 
 // LogisticProblem is the example of "Evaluating high-order predictive distributions in deep learning" (UAI 2022,
-// figures 1 and 2), in which nothing is learned: logistic regression with log odds phi^T x / rho. phi is drawn from
+// figures 1 and 2), in which nothing is learned: logistic regression with log odds phi^T x / rho, rho = 0.01. phi is drawn from
 // N(0, I), anew for each batch. (The paper's text multiplies by rho; its figures divide.) Three agents know that
 // distribution:
 //
 //   - uniform gives both classes one half;
-//   - prior draws one phi for all inputs of a batch, from a sample of size Samples: it knows how its predictions depend
+//   - prior draws one phi for all inputs of a batch, from a sample of 10,000: it knows how its predictions depend
 //     on each other;
 //   - marginal draws a new phi for each class, so that its joint probabilities are products of prior's probabilities of
 //     single classes. Since phi and -phi are equally likely, these are one half. But for sampling error, marginal
 //     equals uniform.
 type LogisticProblem struct {
-	Inputs      int     // D
-	Anchors     int     // of the test inputs, see testInputs
-	Tau         int     // 0 is 10
-	Batches     int     // 0 is 400
-	Samples     int     // K; 0 is 10,000
-	Temperature float64 // rho; 0 is 0.01
-	Seed        uint64
+	Inputs  int // D
+	Anchors int // of the test inputs, of which each batch has ten; see testInputs
+	Batches int // 0 is 400
+	Seed    uint64
 }
 
 // Divergence is the divergence of an agent and its standard error, in nats.
@@ -47,16 +42,14 @@ func (d Divergence) String() string { return fmt.Sprintf("%.2f +- %.2f", d.Mean,
 type LogisticRow struct{ Uniform, Prior, Marginal Divergence }
 
 func (c LogisticProblem) tests() testInputs {
-	return testInputs{Batches: cmp.Or(c.Batches, 400), Tau: cmp.Or(c.Tau, 10), Anchors: c.Anchors}
+	return testInputs{Batches: cmp.Or(c.Batches, 400), Tau: 10, Anchors: c.Anchors}
 }
-
-func (c LogisticProblem) samples() int { return cmp.Or(c.Samples, 10_000) }
-func (c LogisticProblem) rho() float64 { return cmp.Or(c.Temperature, 0.01) }
 
 // Validate reports every number that is out of its range.
 func (c LogisticProblem) Validate() error {
 	return faults.Prefix("testbed.LogisticProblem: ", errors.Join(faults.AtLeast("Inputs", c.Inputs, 1),
-		c.tests().Validate(), faults.AtLeast("Samples", c.samples(), 1), faults.Positive("Temperature", c.rho())))
+		faults.AtLeast("Anchors", c.Anchors, 0), faults.AtLeast("Batches", c.Batches, 0),
+		faults.Size("the test inputs", c.tests().Batches, 10, max(c.Inputs, 1))))
 }
 
 // LogisticRegression evaluates the three agents on a backend. For the backend's name see [backend.Open].
@@ -89,7 +82,7 @@ func (c LogisticProblem) run(backendName string) (LogisticRow, error) {
 		return LogisticRow{}, err
 	}
 	defer add.Finalize()
-	for from := 0; from < c.samples(); from += logisticChunk {
+	for from := 0; from < logisticSamples; from += logisticChunk {
 		args := []any{seed, int32(from)}
 		for _, sum := range sums {
 			args = append(args, sum)
@@ -101,8 +94,11 @@ func (c LogisticProblem) run(backendName string) (LogisticRow, error) {
 	return c.compare(b, sums)
 }
 
-// logisticChunk is the number of phi that are evaluated at once.
-const logisticChunk = 500
+// The number of phi, and the number of these that are evaluated at once.
+const (
+	logisticSamples = 10_000
+	logisticChunk   = 500
+)
 
 // logisticSums holds the tests, and the sums over the phi so far. ones and zeros are the sums of the probabilities of
 // the two classes at each input, [1, batches * distinct].
@@ -125,23 +121,20 @@ func (c LogisticProblem) start(s rng.Stream) logisticSums {
 	t := c.tests()
 	x := s.Named("x").Normal(t.Batches, t.Distinct(), c.Inputs)
 	truth := Einsum("rbid,rbd->rbi", x, s.Named("truth").Normal(t.Batches, c.Inputs))
-	truth = c.logit(Reshape(truth, 1, t.Batches*t.Distinct()))
+	truth = logit(Reshape(truth, 1, t.Batches*t.Distinct()))
 	d := t.Classes(s.Named("classes"), Reshape(x, 1, t.Batches*t.Distinct(), c.Inputs), truth)
 	return logisticSums{d, newMeanLikelihood(s.Graph(), 1, t.Batches), ZerosLike(truth), ZerosLike(truth)}
 }
 
-func (c LogisticProblem) logit(product *Node) *Node {
-	return DivScalar(product, c.rho())
-}
+// logit returns the log odds of an inner product phi^T x, for rho = 0.01.
+func logit(product *Node) *Node { return DivScalar(product, 0.01) }
 
-// add evaluates a chunk of phi, beginning with number from. Phi beyond the last have weight 0.
+// add evaluates a chunk of phi, beginning with number from.
 func (c LogisticProblem) add(s rng.Stream, from *Node, l logisticSums) logisticSums {
 	phi := s.Named("phi").At(from).Normal(logisticChunk, c.Inputs)
-	f := c.logit(Einsum("rkd,rid->rki", phi, l.X))
-	number := Add(Iota(s.Graph(), shapes.Make(dtypes.Int32, 1, logisticChunk), 1), from)
-	weights := ConvertDType(LessThan(number, Const(s.Graph(), int32(c.samples()))), dtypes.Float32)
-	sum := func(f *Node) *Node { return Einsum("rk,rki->ri", weights, Sigmoid(f)) }
-	return logisticSums{l.drawnTests, l.Accumulate(l.LogLikelihood(f), weights), Add(l.ones, sum(f)), Add(l.zeros, sum(Neg(f)))}
+	f := logit(Einsum("rkd,rid->rki", phi, l.X))
+	sum := func(f *Node) *Node { return ReduceSum(Sigmoid(f), 1) }
+	return logisticSums{l.drawnTests, l.Accumulate(l.LogLikelihood(f), nil), Add(l.ones, sum(f)), Add(l.zeros, sum(Neg(f)))}
 }
 
 // compare returns the agents' divergences.

@@ -77,8 +77,8 @@ func release(all ...named[*tensors.Tensor]) {
 func (n named[T]) part(prefix string) named[T] {
 	out := named[T]{}
 	for name, x := range n {
-		if len(name) > len(prefix) && name[:len(prefix)] == prefix {
-			out[name[len(prefix):]] = x
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			out[rest] = x
 		}
 	}
 	return out
@@ -93,9 +93,11 @@ func (n named[T]) without(prefixes ...string) named[T] {
 	return out
 }
 
-// add copies the entries of more into n, with prefix before each name.
-func (n named[T]) add(prefix string, more map[string]T) {
-	for name, x := range more {
-		n[prefix+name] = x
+// prefixed returns nodes with prefix before each name.
+func prefixed(prefix string, nodes map[string]*Node) named[*Node] {
+	out := named[*Node]{}
+	for name, x := range nodes {
+		out[prefix+name] = x
 	}
+	return out
 }

@@ -144,8 +144,8 @@ func tryJobs(ctx context.Context, a Agent, s Sweep, o Options, jobs [][]Problem,
 	return nil
 }
 
-// marked holds scores by name, one number for each problem.
-type marked map[string][]float32
+// problemScores holds scores by name, one number for each problem.
+type problemScores map[string][]float32
 
 // trier tries an agent on jobs, one after the other. Consecutive jobs of one shape share compiled programs.
 type trier struct {
@@ -180,7 +180,7 @@ func (t *trier) try(ctx context.Context, problems []Problem) (results []Result, 
 }
 
 // at returns the named score of a problem, nil if the problem lacks the score.
-func (m marked) at(name string, problem int) *stats.Float {
+func (m problemScores) at(name string, problem int) *stats.Float {
 	if m[name] == nil {
 		return nil
 	}
@@ -205,13 +205,13 @@ func (t *trial) results(ctx context.Context, problems []Problem) (out []Result, 
 	}
 	defer release(state)
 	for _, e := range t.tests {
-		marks, err := e.take(ctx, args, state)
+		scores, err := e.run(ctx, args, state)
 		if err != nil {
 			return nil, err
 		}
 		for i, p := range problems {
-			out = append(out, Result{Agent: t.agent.Name, Problem: p, Tau: e.Tau, KL: *marks.at(klName, i),
-				SE: *marks.at(seName, i), Accuracy: marks.at(accuracyName, i), ECE: marks.at(eceName, i)})
+			out = append(out, Result{Agent: t.agent.Name, Problem: p, Tau: e.Tau, KL: *scores.at(klName, i),
+				SE: *scores.at(seName, i), Accuracy: scores.at(accuracyName, i), ECE: scores.at(eceName, i)})
 		}
 	}
 	return out, nil

@@ -67,19 +67,19 @@ func untrained(particles int) Agent {
 	return a
 }
 
-// An agent that predicts one half everywhere has the divergence of the uniform agent, which depends on the truth alone.
-// An ensemble of such networks has the same divergence, with the weights of its particles.
+// An ensemble that predicts one half everywhere has the divergence of the uniform agent, which depends on the truth
+// alone. A hundred classes are predicted by projection.
 func TestUntrainedAgents(t *testing.T) {
-	s, o := few(4, 3), Options{Batches: 50, Side: 4, Taus: []int{10}}
 	testbackend.ForEach(t, func(t *testing.T, name string) {
-		o.Backend = name
-		for _, particles := range []int{7} {
-			got := divergences(t, untrained(particles), s, o)
-			for _, tau := range o.Taus {
-				for i, want := range uniformOf(t, name, s, tau, o.Batches) {
-					if g := got[tau][i]; math.Abs(g-want) > 1e-4 {
-						t.Errorf("%d particles, tau %d, problem %d: %v, want %v", particles, tau, i, g, want)
-					}
+		s, o := few(4, 3), Options{Batches: 50, Side: 4, Taus: []int{10}, Backend: name}
+		if name == backend.Go { // XLA takes seconds to compile a hundred classes
+			o.Taus = append(o.Taus, 100)
+		}
+		got := divergences(t, untrained(7), s, o)
+		for _, tau := range o.Taus {
+			for i, want := range uniformOf(t, name, s, tau, o.Batches) {
+				if g := got[tau][i]; !(math.Abs(g-want) <= 1e-4*max(1, want)) {
+					t.Errorf("tau %d, problem %d: %v, want %v", tau, i, g, want)
 				}
 			}
 		}
@@ -192,7 +192,7 @@ func TestLeaderboard(t *testing.T) {
 	}
 }
 
-func TestAgentValidate(t *testing.T) {
+func TestFaultsOfAgents(t *testing.T) {
 	for _, s := range []Sweep{Classification2D(), Classification()} {
 		for _, a := range Agents(s) {
 			if err := a.Validate(10, 100); err != nil {
@@ -202,9 +202,15 @@ func TestAgentValidate(t *testing.T) {
 	}
 	bad := MLP()
 	bad.Numbers = func(Problem) map[string]float64 { return map[string]float64{"Speed": 1} }
-	for name, a := range map[string]Agent{"no learner": {Name: "x"}, "unknown number": bad} {
-		if err := Try(context.Background(), a, few(1, 3), Options{}, nil); err == nil {
-			t.Errorf("%s: got no error", name)
+	for want, try := range map[string]func() error{
+		"it needs a Name":   func() error { return Try(t.Context(), Agent{Name: "x"}, few(1, 3), Options{}, nil) },
+		"Numbers has Speed": func() error { return Try(t.Context(), bad, few(1, 3), Options{}, nil) },
+		"one response at a time: tau must be 1, got 10": func() error {
+			return Try(t.Context(), MLP(), ennPaper(), Options{Taus: []int{1, 10}}, nil)
+		},
+	} {
+		if err := try(); err == nil || strings.Count(err.Error(), want) != 1 {
+			t.Errorf("got error %v, want %q", err, want)
 		}
 	}
 }
@@ -285,7 +291,7 @@ func TestProjectedExam(t *testing.T) {
 				kl := map[bool][]float32{}
 				for i, projected := range []bool{false, true} {
 					tr.tests[i].projected = projected
-					kl[projected] = must.M1(tr.tests[i].take(t.Context(), args, state))[klName]
+					kl[projected] = must.M1(tr.tests[i].run(t.Context(), args, state))[klName]
 				}
 				for i, want := range kl[false] {
 					if got := kl[true][i]; math.Abs(float64(got/want-1)) > 0.25 {
@@ -308,16 +314,4 @@ func short(a Agent) Agent {
 	}
 	a.Steps = steps(1)
 	return a
-}
-
-// A hundred classes are predicted by projection: an agent that always predicts one half has the uniform agent's
-// divergence.
-func TestHundredClasses(t *testing.T) {
-	s, o := few(2, 3), Options{Backend: backend.Go, Batches: 20, Taus: []int{100}}
-	got := divergences(t, untrained(3), s, o)[100]
-	for i, want := range uniformOf(t, backend.Go, s, 100, o.Batches) {
-		if math.Abs(got[i]-want) > 1e-3*want {
-			t.Errorf("problem %d: %v, want %v", i, got[i], want)
-		}
-	}
 }

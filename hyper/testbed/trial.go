@@ -31,11 +31,11 @@ type trial struct {
 // exam holds the programs that test a trained agent on one kind of test inputs.
 type exam struct {
 	testInputs
-	trial              *trial
-	marks              marks
-	chunk              int // number of indices in a call; with projection, number of batches
-	projected          bool
-	draw, answer, mark *program
+	trial                *trial
+	scorer               scorer
+	chunk                int // number of indices in a call; with projection, number of batches
+	projected            bool
+	draw, predict, score *program
 }
 
 // mostExact is the largest tau at which the likelihood is the mean over functions. For larger tau it is a projection.
@@ -56,11 +56,11 @@ func newTrial(b compute.Backend, a Agent, kind Kind, inputs, data int, of []test
 		return nil, err
 	}
 	for _, tests := range of {
-		e := &exam{testInputs: tests, trial: t, marks: kind.marks(), projected: tests.Tau > mostExact}
+		e := &exam{testInputs: tests, trial: t, scorer: kind.scorer(), projected: tests.Tau > mostExact}
 		for _, p := range []struct {
 			place *(*program)
 			build func(named[*Node]) named[*Node]
-		}{{&e.draw, e.buildDraw}, {&e.answer, e.buildAnswer}, {&e.mark, e.buildMark}} {
+		}{{&e.draw, e.buildDraw}, {&e.predict, e.buildPredict}, {&e.score, e.buildScore}} {
 			if *p.place, err = newProgram(b, p.build); err != nil {
 				return nil, err
 			}
@@ -120,7 +120,7 @@ func (t *trial) buildStart(in named[*Node]) named[*Node] {
 	if t.learner.Train.Replays() {
 		state = t.learner.Fill(state, numbers, streams.Init().Named("data"), x, y)
 	}
-	out.add("agent.", state)
+	maps.Copy(out, prefixed("agent.", state))
 	return out
 }
 
@@ -130,9 +130,7 @@ func (t *trial) buildObserve(in named[*Node]) named[*Node] {
 	s := learner.Streams{Seeds: in[seedName]}.Learn(datum)
 	x, y = Squeeze(rowsOf(x, datum, 1), 1), Squeeze(columnsOf(y, datum, 1), 1)
 	state := t.learner.Observe(train.State(in.part("agent.")), hyper.Numbers(in.part("in.")), s, datum, x, y, nil)
-	out := named[*Node]{}
-	out.add("agent.", state)
-	return out
+	return prefixed("agent.", state)
 }
 
 // buildFit makes the SGD steps of one call.
@@ -140,9 +138,7 @@ func (t *trial) buildFit(in named[*Node]) named[*Node] {
 	s := learner.Streams{Seeds: in[seedName]}.Learn(in[roundName])
 	size := Const(in[seedName].Graph(), int32(t.data))
 	state := t.learner.Fit(train.State(in.part("agent.")), hyper.Numbers(in.part("in.")), s, size, nil, nil)
-	out := named[*Node]{}
-	out.add("agent.", state)
-	return out
+	return prefixed("agent.", state)
 }
 
 // learn trains the agent on problems. It returns the agent's state, and for classes the truth; the caller releases

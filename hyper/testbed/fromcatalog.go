@@ -10,25 +10,17 @@ import (
 )
 
 // FromCatalog returns an agent for a sweep that uses a learner of the catalogue, with settings as JSON: see
-// [catalog.For]. FromLearner describes the training. The error says what is wrong with the settings.
+// [catalog.For]. If the learner is trained by SGD, it makes sgdSteps steps. Classes are learned with the logistic loss,
+// and without perturbations of the data. Responses are learned without standardisation, with known noise. All other
+// settings are the learner's own. The error says what is wrong with the settings.
 func FromCatalog(s Sweep, name, kind string, settings json.RawMessage, sgdSteps int) (Agent, error) {
 	if _, err := catalog.For(kind, bandit.Problem{Features: 2}, settings); err != nil {
 		return Agent{}, err
 	}
-	return FromLearner(s, name, func(p bandit.Problem, _ int) learner.Learner {
-		l, _ := catalog.For(kind, p, settings) // the agent's Validate reports faults of a shape
-		return l
-	}, sgdSteps), nil
-}
-
-// FromLearner returns an agent for a sweep that uses a learner of the caller. The function of returns the learner for a
-// world with a given number of features, and for a number of data. If the learner is trained by SGD, it makes sgdSteps
-// steps. Classes are learned with the logistic loss, and without perturbations of the data. Responses are learned
-// without standardisation, with known noise. All other settings are the learner's own.
-func FromLearner(s Sweep, name string, of func(p bandit.Problem, data int) learner.Learner, sgdSteps int) Agent {
 	a := Agent{Name: name, About: "entered by hand", Steps: steps(sgdSteps),
-		Learner: func(inputs, data int) learner.Learner {
-			l := of(bandit.Problem{Actions: 2, Features: inputs, Moves: true}, data)
+		Learner: func(inputs, _ int) learner.Learner {
+			// The agent's Validate reports faults that only some shapes have.
+			l, _ := catalog.For(kind, bandit.Problem{Actions: 2, Features: inputs, Moves: true}, settings)
 			l.FreeSteps, l.Train.Steps = true, callSteps
 			if s.Kind == Classes {
 				l.Train.Loss, l.Perturbation = train.LogisticLoss{}, -1
@@ -43,5 +35,5 @@ func FromLearner(s Sweep, name string, of func(p bandit.Problem, data int) learn
 			return map[string]float64{"NoiseVariance": p.Noise * p.Noise}
 		}
 	}
-	return a
+	return a, nil
 }
