@@ -36,7 +36,7 @@ func ExampleTry() {
 	s.Problems = s.Problems[:1]
 	o := testbed.Options{Backend: backend.Go, Batches: 10, Taus: []int{1}}
 	var results []testbed.Result
-	must.M(testbed.Try(context.Background(), testbed.MLP(), s, o, func(r []testbed.Result) error {
+	must.M(testbed.Try(context.Background(), testbed.MLP(testbed.Classes), s, o, func(r []testbed.Result) error {
 		results = append(results, r...)
 		return nil
 	}))

@@ -17,7 +17,7 @@ func FromCatalog(s Sweep, name, kind string, settings json.RawMessage, sgdSteps 
 	if _, err := catalog.For(kind, bandit.Problem{Features: 2}, settings); err != nil {
 		return Agent{}, err
 	}
-	a := Agent{Name: name, About: "entered by hand", Steps: steps(sgdSteps),
+	a := Agent{Name: name, Steps: steps(sgdSteps),
 		Learner: func(inputs, _ int) learner.Learner {
 			// The agent's Validate reports faults that only some shapes have.
 			l, _ := catalog.For(kind, bandit.Problem{Actions: 2, Features: inputs, Moves: true}, settings)

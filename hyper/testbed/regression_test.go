@@ -205,7 +205,7 @@ func fewResponses(k Kind, n, data int, noise float64) Sweep {
 func TestRegressionAgents(t *testing.T) {
 	for _, k := range []Kind{Responses, Functions} {
 		s, o := fewResponses(k, 2, 5, 0.1), Options{Backend: backend.Go, Batches: 7}
-		small := regression(ensemblePlus(k, 3))
+		small := EnsemblePlus(k, 3)
 		for _, a := range append(Agents(s)[3:], small, cosines(s)) {
 			usual := a.Learner
 			a.Learner = func(inputs, data int) learner.Learner {
@@ -249,7 +249,7 @@ func TestRegressionIsLearned(t *testing.T) {
 			t.Errorf("kind %d: got scores %v with one datum and with sixty, want a large decrease", k, score)
 		}
 	}
-	a := regression(mlp(Responses))
+	a := MLP(Responses)
 	p := regressionSweep().Problems[120] // D = 10, T = 100, sigma = 0.01
 	n := a.Numbers(p)
 	// The decay D/T of classes with rho = 1, added to a mean of squares over 2 sigma^2.

@@ -52,7 +52,7 @@ func divergences(t *testing.T, a Agent, s Sweep, o Options) map[int]map[int]floa
 
 // untrained returns the agent mlp, or an ensemble, that always predicts one half.
 func untrained(particles int) Agent {
-	a := Ensemble(particles)
+	a := Ensemble(Classes, particles)
 	usual := a.Learner
 	a.Learner = func(inputs, data int) learner.Learner {
 		l := usual(inputs, data)
@@ -128,7 +128,7 @@ func uniformOf(t *testing.T, name string, s Sweep, tau, batches int) []float64 {
 // covers indices that are listed, indices from a Gaussian, and masks.
 func TestResultsAreOfTheProblemAlone(t *testing.T) {
 	s := few(2, 5)
-	for _, a := range []Agent{EnsemblePlus(4), Hypermodel(), Dropout()} {
+	for _, a := range []Agent{EnsemblePlus(Classes, 4), Hypermodel(Classes), Dropout(Classes)} {
 		make := a.Learner
 		a.Learner = func(inputs, data int) learner.Learner {
 			l := make(inputs, data)
@@ -158,12 +158,12 @@ func TestAgentsLearn(t *testing.T) {
 		s.Problems[i].Temperature = 0.1
 	}
 	o := Options{Batches: 200, Side: 3, Taus: []int{1}}
-	learned, uniform := divergences(t, MLP(), s, o), divergences(t, untrained(1), s, o)
+	learned, uniform := divergences(t, MLP(Classes), s, o), divergences(t, untrained(1), s, o)
 	if a, b := s.score(learned[1]).Mean(), s.score(uniform[1]).Mean(); a > b/4 {
 		t.Errorf("the divergence of mlp is %v, want far less than the uniform agent's %v", a, b)
 	}
 	p := s.Problems[0]
-	variance := MLP().Numbers(p)["PriorVariance"]
+	variance := MLP(Classes).Numbers(p)["PriorVariance"]
 	want := math.Sqrt(p.Temperature) * float64(p.Inputs) / float64(p.Data)
 	if got := 1 / (2 * variance * float64(p.Data)); math.Abs(got/want-1) > 1e-12 {
 		t.Errorf("weights decay by %v, want %v", got, want)
@@ -200,13 +200,13 @@ func TestFaultsOfAgents(t *testing.T) {
 			}
 		}
 	}
-	bad := MLP()
+	bad := MLP(Classes)
 	bad.Numbers = func(Problem) map[string]float64 { return map[string]float64{"Speed": 1} }
 	for want, try := range map[string]func() error{
 		"it needs a Name":   func() error { return Try(t.Context(), Agent{Name: "x"}, few(1, 3), Options{}, nil) },
 		"Numbers has Speed": func() error { return Try(t.Context(), bad, few(1, 3), Options{}, nil) },
 		"one response at a time: tau must be 1, got 10": func() error {
-			return Try(t.Context(), MLP(), ennPaper(), Options{Taus: []int{1, 10}}, nil)
+			return Try(t.Context(), MLP(Classes), ennPaper(), Options{Taus: []int{1, 10}}, nil)
 		},
 	} {
 		if err := try(); err == nil || strings.Count(err.Error(), want) != 1 {
@@ -223,7 +223,7 @@ func TestWorker(t *testing.T) {
 		s.Problems[i].Number = i
 	}
 	o := Options{Backend: backend.Go, Batches: 5, Side: 2, Taus: []int{10}}
-	want := divergences(t, short(MLP()), s, o)[10]
+	want := divergences(t, short(MLP(Classes)), s, o)[10]
 	text, err := told(t, "2\n0\n", 2, s, o, "0/1")
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +257,7 @@ func told(t *testing.T, jobs string, lines int, s Sweep, o Options, share string
 	said, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Worker(t.Context(), in, out, short(MLP()), s, o, share)
+		ended <- Worker(t.Context(), in, out, short(MLP(Classes)), s, o, share)
 		_ = out.Close()
 	}()
 	go func() { _, _ = io.WriteString(parent, jobs) }()
@@ -274,14 +274,14 @@ func told(t *testing.T, jobs string, lines int, s Sweep, o Options, share string
 // independent and with dyadic inputs. XLA, which takes seconds to compile a case, has one.
 func TestProjectedExam(t *testing.T) {
 	s := few(2, 5)
-	agents := []Agent{untrained(5), short(Ensemble(6)), short(Hypermodel())}
+	agents := []Agent{untrained(5), short(Ensemble(Classes, 6)), short(Hypermodel(Classes))}
 	if testing.Short() { // functions that are drawn take some ten seconds
 		agents = agents[:2]
 	}
 	for _, a := range agents {
 		for _, anchors := range []int{0, 2} {
 			testbackend.ForEach(t, func(t *testing.T, name string) {
-				if name != backend.Go && (a.Name != Hypermodel().Name || anchors == 0) {
+				if name != backend.Go && (a.Name != Hypermodel(Classes).Name || anchors == 0) {
 					return
 				}
 				tests := testInputs{Batches: 6, Tau: 10, Anchors: anchors}
