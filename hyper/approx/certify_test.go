@@ -225,22 +225,16 @@ func ExampleBuild() {
 	// parameters: 106
 }
 
-// A measure of two functions on three points. The first component of z selects the function.
+// Six waves on three points. The first component of z selects one of them.
 func ExampleCertify() {
-	m := Measure{
-		Name: "up or down", Points: []float64{0, 1, 2}, Bound: 1,
-		Law: Atoms{Values: [][]float64{{0.5, 0.8, 0.9}, {-0.5, -0.8, -0.9}}, Weights: []float64{2, 1}},
-	}
-	c, err := Certify(context.Background(), m, Options{Epsilon: 0.01, Delta: 0.05, Backend: backend.Go})
+	m, err := NewMeasure(context.Background(), "discrete", Setting{Points: Grid(3), Bound: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("certified:", c.Certified)
-	fmt.Println("components of theta that are z:", c.FromIndex)
-	// Output:
-	// certified: true
-	// components of theta that are z: 3
+	c, err := Certify(context.Background(), m, Options{Epsilon: 0.01, Delta: 0.05, Backend: backend.Go})
+	fmt.Printf("certified: %v; %d components of theta are z; %v\n", c.Certified, c.FromIndex, err)
+	// Output: certified: true; 3 components of theta are z; <nil>
 }
 
 // The certificates of notebooks/results cover all measures on 2 to 16 points. The test repeats the quickest of them,
