@@ -85,7 +85,6 @@ func TestLogAxesUseTheFigure(t *testing.T) {
 }
 
 func TestRegretErrors(t *testing.T) {
-	void := power("a", math.NaN(), 0)
 	negative := power("a", -1, 5)
 	short := power("a", 1, 5)
 	short.Mean = short.Mean[1:]
@@ -97,7 +96,6 @@ func TestRegretErrors(t *testing.T) {
 		"no curves":             {nil, Options{}, true},
 		"no curves, a target":   {nil, Options{Average: true, Target: 1}, true},
 		"a curve without rows":  {[]analysis.Curve{{Agent: "a"}}, Options{}, true},
-		"NaN only":              {[]analysis.Curve{void}, Options{}, true},
 		"nothing on a log axis": {[]analysis.Curve{negative}, Options{Average: true}, true},
 		"values missing":        {[]analysis.Curve{short}, Options{}, false},
 		"labels missing":        {[]analysis.Curve{power("a", 1, 5)}, Options{Labels: []string{"x", "y"}}, false},

@@ -47,7 +47,7 @@ func singles(x []float64) []float32 {
 	return out
 }
 
-// before returns the prior of f as a Realization without data.
+// before returns the distribution of f before data.
 func before(p processTruth, test *mat.Dense) drawnTruth {
 	n, _ := test.Dims()
 	k := p.Kernel(test, test)
@@ -74,58 +74,42 @@ func TestScoresOfResponses(t *testing.T) {
 			r := must.M1(p.Draw(s, 6, tests))
 			x, f, y, err := r.responses(s, p.Noise)
 			must.M(err)
-			r = r.at(x) // the inputs of the responses, drawn with replacement
+			places := map[float64]int{} // of the test inputs, by their first number
+			for i := range tests {
+				places[r.Test.At(i, 0)] = i
+			}
+			at := make([]int, len(y)) // the test inputs of the responses, which are drawn with replacement
+			for i := range at {
+				at[i] = places[x[i*p.Inputs]]
+			}
 			truth := map[string][]float64{"x": x, "truth": f, "y": y}
 			for i, cost := range costs(t, name, Responses, truth, p.Noise, [][]float64{f, f, f}) {
 				if cost != 0 {
 					t.Fatalf("response %d: the truth has score %g, want 0", i, cost)
 				}
 			}
-			expected := func(know drawnTruth) (total float64) {
-				for i, mean := range r.Mean {
-					v, noise := know.Cov.At(i, i), p.Noise*p.Noise
-					square := math.Pow(mean-know.Mean[i], 2) + r.Cov.At(i, i) + noise
-					total += (math.Log((v+noise)/noise) - 1 + square/(v+noise)) / 2 / float64(len(r.Mean))
-				}
-				return total
-			}
 			excess := func(know drawnTruth) float64 {
-				return stat.Mean(costs(t, name, Responses, truth, p.Noise, know.samples(s, functions)), nil) - expected(know)
+				expected := 0.0
+				for _, i := range at {
+					v, noise := know.Cov.At(i, i), p.Noise*p.Noise
+					square := math.Pow(r.Mean[i]-know.Mean[i], 2) + r.Cov.At(i, i) + noise
+					expected += (math.Log((v+noise)/noise) - 1 + square/(v+noise)) / 2 / float64(len(at))
+				}
+				var samples [][]float64 // functions at the inputs of the responses
+				for k := range functions {
+					all, some := must.M1(know.Sample(s.Named("functions").At(uint32(k)))), make([]float64, len(at))
+					for i, place := range at {
+						some[i] = all[place]
+					}
+					samples = append(samples, some)
+				}
+				return stat.Mean(costs(t, name, Responses, truth, p.Noise, samples), nil) - expected
 			}
 			posterior, prior = append(posterior, excess(r)), append(prior, excess(before(p, r.Test)))
 		}
 		within(t, "the exact posterior, less its analytic score", posterior, 0)
 		within(t, "the prior, less its analytic score", prior, 0)
 	})
-}
-
-// at returns the posterior at other inputs, which are a selection of the test inputs.
-func (r drawnTruth) at(x []float64) drawnTruth {
-	_, d := r.Test.Dims()
-	n := len(x) / d
-	out := drawnTruth{Test: mat.NewDense(n, d, x), Mean: make([]float64, n), Cov: mat.NewSymDense(n, nil)}
-	which := make([]int, n)
-	for i := range which {
-		for !mat.Equal(out.Test.RowView(i), r.Test.RowView(which[i])) {
-			which[i]++
-		}
-	}
-	for i, a := range which {
-		out.Mean[i] = r.Mean[a]
-		for j, b := range which {
-			out.Cov.SetSym(i, j, r.Cov.At(a, b))
-		}
-		out.Cov.SetSym(i, i, r.Cov.At(a, a)+1e-9) // an input may occur twice
-	}
-	return out
-}
-
-// samples returns n functions at the test inputs.
-func (r drawnTruth) samples(s rng.Host, n int) (f [][]float64) {
-	for k := range n {
-		f = append(f, must.M1(r.Sample(s.Named("functions").At(uint32(k)))))
-	}
-	return f
 }
 
 // Functions with the moments of the exact posterior score 0, and functions with the moments of the prior score the

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper"
@@ -89,39 +88,17 @@ func TestUntrainedAgents(t *testing.T) {
 // uniformOf returns the divergences of the uniform agent on the same tests.
 func uniformOf(t *testing.T, name string, s Sweep, tau, batches int) []float64 {
 	t.Helper()
-	b, err := backend.Open(name)
-	if err != nil {
-		t.Fatal(err)
+	seeds, rho := make([]uint64, len(s.Problems)), make([]float32, len(s.Problems))
+	for i, p := range s.Problems {
+		seeds[i], rho[i] = p.Seed, float32(p.Temperature)
 	}
-	trial, err := newTrial(b, untrained(1), Classes, 2, 3, []testInputs{s.tests(tau, batches)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := trial.tests[0]
-	p, err := newProgram(b, func(in named[*Node]) named[*Node] {
-		theta := trial.env.Init(problemStream(in[seedName]).Named("truth"))
-		d := e.Draw(e.stream(in[seedName]), trial.env, theta, in[rhoName])
+	e := networkTruth{Inputs: s.Problems[0].Inputs}
+	return eval(t, name, func(in []*Node) []*Node {
+		problem := problemStream(in[0])
+		d := s.tests(tau, batches).Draw(problem.Named("tests").Step(tau), e, e.Init(problem.Named("truth")), in[1])
 		mean, _ := d.Divergence(d.Uniform())
-		return named[*Node]{"mean": mean}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	args := trial.args(s.Problems)
-	for name := range args {
-		if name != seedName && name != rhoName {
-			delete(args, name)
-		}
-	}
-	out, err := p.call(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mean []float64
-	for _, x := range tensors.MustCopyFlatData[float32](out["mean"]) {
-		mean = append(mean, float64(x))
-	}
-	return mean
+		return []*Node{mean}
+	}, seeds, rho)[0]
 }
 
 // A problem's result does not depend on the problems beside it, nor on the chunks of indices, up to rounding. The test
