@@ -3,6 +3,7 @@ package plot
 import (
 	"errors"
 	"image/color"
+	"math"
 	"reflect"
 	"testing"
 
@@ -42,6 +43,19 @@ func TestPanels(t *testing.T) {
 	}
 	if _, err := Panels(2, 20, 8, 100); !errors.Is(err, errNothing) {
 		t.Errorf("no plots: got error %v, want errNothing", err)
+	}
+}
+
+// Squares of 1 are blue, of -1 red, and of 0 white.
+func TestHeat(t *testing.T) {
+	p, err := Heat("", mat.NewDense(3, 3, []float64{1, 0, 0, 0, 1, 0, 0, 0, -1}), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img := picture(t, p)
+	red := countNear(img, Palette[1])
+	if blue := countNear(img, Palette[0]); red < 1000 || math.Abs(float64(blue)/float64(red)-2) > 0.1 {
+		t.Errorf("got %d blue and %d red pixels, want twice as many blue ones", blue, red)
 	}
 	if _, err := Heat("", mat.NewDense(2, 3, nil), 1); err == nil {
 		t.Error("matrix that is not square: got no error")

@@ -135,9 +135,12 @@ func TestAgentsLearn(t *testing.T) {
 		s.Problems[i].Temperature = 0.1
 	}
 	o := Options{Batches: 200, Side: 3, Taus: []int{1}}
-	learned, uniform := divergences(t, MLP(Classes), s, o), divergences(t, untrained(1), s, o)
-	if a, b := s.score(learned[1]).Mean(), s.score(uniform[1]).Mean(); a > b/4 {
-		t.Errorf("the divergence of mlp is %v, want far less than the uniform agent's %v", a, b)
+	uniform := s.score(divergences(t, untrained(1), s, o)[1]).Mean()
+	catalogue := must.M1(FromCatalog(s, "catalogue", "ensemble", []byte(`{"particles":1,"hidden":"20","step-size":0.003}`), 500))
+	for _, a := range []Agent{MLP(Classes), catalogue} {
+		if kl := s.score(divergences(t, a, s, o)[1]).Mean(); kl > uniform/4 {
+			t.Errorf("the divergence of %s is %v, want far less than the uniform agent's %v", a.Name, kl, uniform)
+		}
 	}
 	p := s.Problems[0]
 	variance := MLP(Classes).Numbers(p)["PriorVariance"]
