@@ -74,7 +74,7 @@ type classScorer struct{}
 func (classScorer) draw(e *exam, in named[*Node]) named[*Node] {
 	s := e.stream(in[seedName])
 	d := e.Draw(s, e.trial.env, in[thetaName], in[rhoName])
-	out := named[*Node]{"x": d.X, "truth": d.Truth, "ones": d.Ones, "zeros": d.Zeros}
+	out := d.nodes()
 	if !e.projected {
 		maps.Copy(out, prefixed("mixture.", newMeanLikelihood(s.Graph(), s.Runs(), e.Batches).nodes()))
 	}
@@ -93,7 +93,11 @@ func (classScorer) cost(in named[*Node]) *Node {
 	return drawn(in).less(ll)
 }
 
-// drawn returns the test inputs that buildDraw made.
+func (d drawnTests) nodes() named[*Node] {
+	return named[*Node]{"x": d.X, "truth": d.Truth, "ones": d.Ones, "zeros": d.Zeros}
+}
+
+// drawn returns the test inputs of nodes.
 func drawn(in named[*Node]) drawnTests {
 	return drawnTests{X: in["x"], Truth: in["truth"], Ones: in["ones"], Zeros: in["zeros"]}
 }

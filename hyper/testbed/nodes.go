@@ -23,9 +23,9 @@ type program struct {
 type named[T any] map[string]T
 
 // newProgram returns a program. The first call compiles it.
-func newProgram(b compute.Backend, build func(in named[*Node]) named[*Node]) (*program, error) {
+func newProgram(b compute.Backend, build func(in named[*Node]) named[*Node]) *program {
 	p := &program{}
-	exec, err := NewExec(b, func(args []*Node) []*Node {
+	p.exec = MustNewExec(b, func(args []*Node) []*Node {
 		in := named[*Node]{}
 		for i, name := range p.in {
 			in[name] = args[i]
@@ -38,12 +38,8 @@ func newProgram(b compute.Backend, build func(in named[*Node]) named[*Node]) (*p
 		}
 		return nodes
 	})
-	if err != nil {
-		return nil, err
-	}
-	exec.SetMaxCache(-1)
-	p.exec = exec
-	return p, nil
+	p.exec.SetMaxCache(-1)
+	return p
 }
 
 // call runs the program on tensors, whose names must be the same in each call. The caller owns the results.

@@ -31,11 +31,11 @@ func costs(t *testing.T, name string, k Kind, truth map[string][]float64, noise 
 		functions = append(functions, singles(x))
 	}
 	in["f"] = tensors.FromValue([][][]float32{functions})
-	p := must.M1(newProgram(must.M1(backend.Open(name)), func(in named[*Node]) named[*Node] {
+	p := newProgram(must.M1(backend.Open(name)), func(in named[*Node]) named[*Node] {
 		now := k.scorer().draw(nil, in)
 		maps.Copy(now, k.scorer().add(now, in["f"], nil))
 		return named[*Node]{"cost": k.scorer().cost(now)}
-	}))
+	})
 	return flat(must.M1(p.call(in))["cost"])
 }
 

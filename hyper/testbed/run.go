@@ -169,9 +169,7 @@ func newTrier(a Agent, s Sweep, o Options) (*trier, error) {
 func (t *trier) try(ctx context.Context, problems []Problem) (results []Result, err error) {
 	inputs, data := problems[0].Inputs, problems[0].Data
 	if t.last == nil || t.last.inputs != inputs || t.last.data != data {
-		if t.last, err = newTrial(t.backend, t.agent, t.kind, inputs, data, t.tests); err != nil {
-			return nil, err
-		}
+		t.last = newTrial(t.backend, t.agent, t.kind, inputs, data, t.tests)
 	}
 	if results, err = t.last.results(ctx, problems); err != nil {
 		return nil, fmt.Errorf("agent %s, %d inputs, %d data: %w", t.agent.Name, inputs, data, err)

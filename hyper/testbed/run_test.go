@@ -265,7 +265,7 @@ func TestProjectedExam(t *testing.T) {
 					return
 				}
 				tests := testInputs{Batches: 6, Tau: 10, Anchors: anchors}
-				tr := must.M1(newTrial(must.M1(backend.Open(name)), a, Classes, 2, 5, []testInputs{tests, tests}))
+				tr := newTrial(must.M1(backend.Open(name)), a, Classes, 2, 5, []testInputs{tests, tests})
 				args := tr.args(s.Problems)
 				state := must.M1(tr.learn(t.Context(), args))
 				kl := map[bool][]float32{}

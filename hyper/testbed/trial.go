@@ -42,32 +42,16 @@ type exam struct {
 const mostExact = 10
 
 // newTrial returns a trial. The first calls of its programs compile them.
-func newTrial(b compute.Backend, a Agent, kind Kind, inputs, data int, of []testInputs) (*trial, error) {
+func newTrial(b compute.Backend, a Agent, kind Kind, inputs, data int, of []testInputs) *trial {
 	t := &trial{agent: a, kind: kind, inputs: inputs, data: data, learner: a.learner(inputs, data),
 		env: networkTruth{Inputs: inputs}}
-	var err error
-	if t.start, err = newProgram(b, t.buildStart); err != nil {
-		return nil, err
-	}
-	if t.observe, err = newProgram(b, t.buildObserve); err != nil {
-		return nil, err
-	}
-	if t.fit, err = newProgram(b, t.buildFit); err != nil {
-		return nil, err
-	}
+	t.start, t.observe, t.fit = newProgram(b, t.buildStart), newProgram(b, t.buildObserve), newProgram(b, t.buildFit)
 	for _, tests := range of {
 		e := &exam{testInputs: tests, trial: t, scorer: kind.scorer(), projected: tests.Tau > mostExact}
-		for _, p := range []struct {
-			place *(*program)
-			build func(named[*Node]) named[*Node]
-		}{{&e.draw, e.buildDraw}, {&e.predict, e.buildPredict}, {&e.score, e.buildScore}} {
-			if *p.place, err = newProgram(b, p.build); err != nil {
-				return nil, err
-			}
-		}
+		e.draw, e.predict, e.score = newProgram(b, e.buildDraw), newProgram(b, e.buildPredict), newProgram(b, e.buildScore)
 		t.tests = append(t.tests, e)
 	}
-	return t, nil
+	return t
 }
 
 // Names of the values that programs pass on. In addition, numbers of the learner begin with "in.", and the agent's
