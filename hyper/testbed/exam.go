@@ -15,6 +15,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
+// exam holds the programs that test a trained agent on one kind of test inputs.
+type exam struct {
+	testInputs
+	trial                *trial
+	scorer               scorer
+	chunk                int // number of indices in a call; with projection, number of batches
+	projected            bool
+	draw, predict, score *program
+}
+
+// mostExact is the largest tau at which the likelihood is the mean over functions. For larger tau it is a projection.
+const mostExact = 10
+
 // classIndices is K, the number of functions of an agent that predict each batch, as in the testbed.
 const classIndices = 1000
 
@@ -66,48 +79,6 @@ func (k Kind) indices() int {
 		return classIndices
 	}
 	return responseIndices
-}
-
-// classScorer scores [Classes]: by the log-likelihood of tau classes together.
-type classScorer struct{}
-
-func (classScorer) draw(e *exam, in named[*Node]) named[*Node] {
-	s := e.stream(in[seedName])
-	d := e.Draw(s, e.trial.env, in[thetaName], in[rhoName])
-	out := d.nodes()
-	if !e.projected {
-		maps.Copy(out, prefixed("mixture.", newMeanLikelihood(s.Graph(), s.Runs(), e.Batches).nodes()))
-	}
-	return out
-}
-
-func (classScorer) add(in named[*Node], f, weights *Node) named[*Node] {
-	return prefixed("mixture.", mixture(in).Accumulate(drawn(in).LogLikelihood(f), weights).nodes())
-}
-
-func (classScorer) cost(in named[*Node]) *Node {
-	ll := in["ll"] // only set by projection
-	if ll == nil {
-		ll = mixture(in).Mean()
-	}
-	return drawn(in).less(ll)
-}
-
-func (d drawnTests) nodes() named[*Node] {
-	return named[*Node]{"x": d.X, "truth": d.Truth, "ones": d.Ones, "zeros": d.Zeros}
-}
-
-// drawn returns the test inputs of nodes.
-func drawn(in named[*Node]) drawnTests {
-	return drawnTests{X: in["x"], Truth: in["truth"], Ones: in["ones"], Zeros: in["zeros"]}
-}
-
-func (m meanLikelihood) nodes() map[string]*Node {
-	return map[string]*Node{"top": m.Top, "sum": m.Sum, "weight": m.Weight}
-}
-
-func mixture(in named[*Node]) meanLikelihood {
-	return meanLikelihood{Top: in["mixture.top"], Sum: in["mixture.sum"], Weight: in["mixture.weight"]}
 }
 
 // buildPredict adds the predictions of the functions of a chunk of indices. With projection it returns the predictions

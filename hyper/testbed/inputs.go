@@ -62,3 +62,12 @@ func (t testInputs) Classes(s rng.Stream, x, truth *Node) drawnTests {
 	one := ConvertDType(LessThan(BroadcastToDims(u, shape...), BroadcastToDims(p, shape...)), dtypes.Float32)
 	return drawnTests{X: x, Truth: truth, Ones: ReduceSum(Mul(at, one), 2), Zeros: ReduceSum(Mul(at, OneMinus(one)), 2)}
 }
+
+// nodes returns the test inputs and classes by name. drawn is its inverse.
+func (d drawnTests) nodes() named[*Node] {
+	return named[*Node]{"x": d.X, "truth": d.Truth, "ones": d.Ones, "zeros": d.Zeros}
+}
+
+func drawn(in named[*Node]) drawnTests {
+	return drawnTests{X: in["x"], Truth: in["truth"], Ones: in["ones"], Zeros: in["zeros"]}
+}

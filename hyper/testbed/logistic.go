@@ -108,7 +108,7 @@ func (c LogisticProblem) buildStart(in named[*Node]) named[*Node] {
 	truth := Einsum("rbid,rbd->rbi", x, s.Named("truth").Normal(t.Batches, c.Inputs))
 	truth = logit(Reshape(truth, 1, t.Batches*t.Distinct()))
 	out := t.Classes(s.Named("classes"), Reshape(x, 1, t.Batches*t.Distinct(), c.Inputs), truth).nodes()
-	maps.Copy(out, prefixed("mixture.", newMeanLikelihood(s.Graph(), 1, t.Batches).nodes()))
+	maps.Copy(out, newMeanLikelihood(s.Graph(), 1, t.Batches).nodes())
 	out["sum.ones"], out["sum.zeros"] = ZerosLike(truth), ZerosLike(truth)
 	return out
 }
@@ -119,7 +119,7 @@ func (c LogisticProblem) buildAdd(in named[*Node]) named[*Node] {
 	d := drawn(in)
 	f := logit(Einsum("rkd,rid->rki", phi, d.X))
 	out := d.nodes()
-	maps.Copy(out, prefixed("mixture.", mixture(in).Accumulate(d.LogLikelihood(f), nil).nodes()))
+	maps.Copy(out, mixture(in).Accumulate(d.LogLikelihood(f), nil).nodes())
 	out["sum.ones"] = Add(in["sum.ones"], ReduceSum(Sigmoid(f), 1))
 	out["sum.zeros"] = Add(in["sum.zeros"], ReduceSum(Sigmoid(Neg(f)), 1))
 	return out

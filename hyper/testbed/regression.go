@@ -100,7 +100,7 @@ type responseScorer struct{}
 func (responseScorer) draw(e *exam, in named[*Node]) named[*Node] {
 	y := in["test.y"]
 	out := named[*Node]{"x": in["test.x"], "truth": in["test.truth"], "y": y, noiseName: in[noiseName]}
-	maps.Copy(out, prefixed("mixture.", newMeanLikelihood(y.Graph(), y.Shape().Dim(0), y.Shape().Dim(1)).nodes()))
+	maps.Copy(out, newMeanLikelihood(y.Graph(), y.Shape().Dim(0), y.Shape().Dim(1)).nodes())
 	return out
 }
 
@@ -111,7 +111,7 @@ func gaussian(in named[*Node], f *Node) *Node {
 }
 
 func (responseScorer) add(in named[*Node], f, weights *Node) named[*Node] {
-	return prefixed("mixture.", mixture(in).Accumulate(gaussian(in, f), weights).nodes())
+	return mixture(in).Accumulate(gaussian(in, f), weights).nodes()
 }
 
 func (responseScorer) cost(in named[*Node]) *Node {
@@ -127,12 +127,12 @@ func (functionScorer) draw(e *exam, in named[*Node]) named[*Node] {
 	out := named[*Node]{"x": in["test.x"], "mean": mean, "sd": in["test.sd"]}
 	zero := ZerosLike(mean)
 	weight := Zeros(mean.Graph(), shapes.Make(dtypes.Float32, mean.Shape().Dim(0)))
-	maps.Copy(out, prefixed("moments.", moments{mean: zero, squares: zero, weight: weight}.nodes()))
+	maps.Copy(out, moments{mean: zero, squares: zero, weight: weight}.nodes())
 	return out
 }
 
 func (functionScorer) add(in named[*Node], f, weights *Node) named[*Node] {
-	return prefixed("moments.", momentsOf(in).accumulate(f, weights).nodes())
+	return momentsOf(in).accumulate(f, weights).nodes()
 }
 
 func (functionScorer) cost(in named[*Node]) *Node {
@@ -154,8 +154,9 @@ type moments struct {
 	weight        *Node // the sum of the functions' weights, [runs]
 }
 
-func (m moments) nodes() map[string]*Node {
-	return map[string]*Node{"mean": m.mean, "squares": m.squares, "weight": m.weight}
+// nodes returns the moments by name. momentsOf is its inverse.
+func (m moments) nodes() named[*Node] {
+	return named[*Node]{"moments.mean": m.mean, "moments.squares": m.squares, "moments.weight": m.weight}
 }
 
 func momentsOf(in named[*Node]) moments {

@@ -36,11 +36,11 @@ type Options struct {
 	Taus    []int  // nil means the taus of the sweep
 	// Side is the maximum number of problems of one shape that are learned side by side; 0 is 10.
 	Side int
-	// Process is a command line that calls [Worker] and passes its last argument to it as the share. If it is set, the
-	// backend is xla:cpu and there are several jobs, that many processes as Workers says try the problems: XLA uses
-	// several cores poorly for one program of this size. nil means this process alone.
+	// Process is a command line that calls [Worker], and passes its last argument as the share. If Process is set, the
+	// backend is xla:cpu, and there are several jobs, a number of Workers processes try the problems: XLA uses several
+	// cores poorly for one program of this size. nil means this process alone.
 	Process []string
-	Workers int
+	Workers int // number of processes; 0 is the number of cores
 }
 
 func (o Options) withDefaults(s Sweep) Options {
@@ -62,14 +62,10 @@ func (o Options) withDefaults(s Sweep) Options {
 	return o
 }
 
-// Validate reports every number that is out of its range.
+// Validate reports every number that is out of its range, except for Taus: see [Sweep.CheckTaus].
 func (o Options) Validate() error {
-	errs := []error{faults.AtLeast("Batches", o.Batches, 0), faults.AtLeast("Side", o.Side, 0),
-		faults.AtLeast("Workers", o.Workers, 0)}
-	for _, tau := range o.Taus {
-		errs = append(errs, faults.AtLeast("Taus", tau, 1))
-	}
-	return faults.Prefix("testbed.Options: ", errors.Join(errs...))
+	return faults.Prefix("testbed.Options: ", errors.Join(faults.AtLeast("Batches", o.Batches, 0),
+		faults.AtLeast("Side", o.Side, 0), faults.AtLeast("Workers", o.Workers, 0)))
 }
 
 // Try tries an agent on the problems of a sweep. It calls done with each batch of results, one call at a time. One

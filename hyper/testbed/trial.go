@@ -28,19 +28,6 @@ type trial struct {
 	tests        []*exam
 }
 
-// exam holds the programs that test a trained agent on one kind of test inputs.
-type exam struct {
-	testInputs
-	trial                *trial
-	scorer               scorer
-	chunk                int // number of indices in a call; with projection, number of batches
-	projected            bool
-	draw, predict, score *program
-}
-
-// mostExact is the largest tau at which the likelihood is the mean over functions. For larger tau it is a projection.
-const mostExact = 10
-
 // newTrial returns a trial. The first calls of its programs compile them.
 func newTrial(b compute.Backend, a Agent, kind Kind, inputs, data int, of []testInputs) *trial {
 	t := &trial{agent: a, kind: kind, inputs: inputs, data: data, learner: a.learner(inputs, data),
@@ -90,6 +77,15 @@ func (t *trial) args(problems []Problem) named[*tensors.Tensor] {
 // problem.
 func problemStream(seeds *Node) rng.Stream { return rng.New(seeds).Named("testbed") }
 
+// ofAgent returns the nodes of an agent's state, with "agent." before each name.
+func ofAgent(state train.State) named[*Node] {
+	out := named[*Node]{}
+	for name, x := range state {
+		out["agent."+name] = x
+	}
+	return out
+}
+
 // buildStart makes the state "agent.*" before training, including the data, and for classes the truth.
 func (t *trial) buildStart(in named[*Node]) named[*Node] {
 	numbers, out := hyper.Numbers(in.part("in.")), named[*Node]{}
@@ -104,7 +100,7 @@ func (t *trial) buildStart(in named[*Node]) named[*Node] {
 	if t.learner.Train.Replays() {
 		state = t.learner.Fill(state, numbers, streams.Init().Named("data"), x, y)
 	}
-	maps.Copy(out, prefixed("agent.", state))
+	maps.Copy(out, ofAgent(state))
 	return out
 }
 
@@ -114,7 +110,7 @@ func (t *trial) buildObserve(in named[*Node]) named[*Node] {
 	s := learner.Streams{Seeds: in[seedName]}.Learn(datum)
 	x, y = Squeeze(rowsOf(x, datum, 1), 1), Squeeze(columnsOf(y, datum, 1), 1)
 	state := t.learner.Observe(train.State(in.part("agent.")), hyper.Numbers(in.part("in.")), s, datum, x, y, nil)
-	return prefixed("agent.", state)
+	return ofAgent(state)
 }
 
 // buildFit makes the SGD steps of one call.
@@ -122,7 +118,7 @@ func (t *trial) buildFit(in named[*Node]) named[*Node] {
 	s := learner.Streams{Seeds: in[seedName]}.Learn(in[roundName])
 	size := Const(in[seedName].Graph(), int32(t.data))
 	state := t.learner.Fit(train.State(in.part("agent.")), hyper.Numbers(in.part("in.")), s, size, nil, nil)
-	return prefixed("agent.", state)
+	return ofAgent(state)
 }
 
 // learn trains the agent on problems. It returns the agent's state, and for classes the truth; the caller releases

@@ -88,12 +88,3 @@ func (n named[T]) without(prefixes ...string) named[T] {
 	}
 	return out
 }
-
-// prefixed returns nodes with prefix before each name.
-func prefixed(prefix string, nodes map[string]*Node) named[*Node] {
-	out := named[*Node]{}
-	for name, x := range nodes {
-		out[prefix+name] = x
-	}
-	return out
-}
