@@ -101,23 +101,14 @@ func forms(l Layer, in []form) []form {
 }
 
 // combine returns the sum of weights times forms.
-func combine(weights []float64, in []form) form {
-	total := map[int]float64{}
-	var out form
+func combine(weights []float64, in []form) (sum form) {
 	for i, w := range weights {
-		if w == 0 {
-			continue
-		}
-		out.constant += w * in[i].constant
-		for _, t := range in[i].terms {
-			total[t.unit] += w * t.weight
+		if w != 0 {
+			sum.terms = append(sum.terms, in[i].times(w).terms...)
+			sum.constant += w * in[i].constant
 		}
 	}
-	for unit, w := range total {
-		out.terms = append(out.terms, term{unit, w})
-	}
-	slices.SortFunc(out.terms, func(x, y term) int { return x.unit - y.unit })
-	return out
+	return sum
 }
 
 // plus returns v + c.

@@ -13,8 +13,7 @@ import (
 )
 
 // The projection is exact if all functions are equal. It is also exact for two functions
-// that contradict each other, if one of 7 planes separates them, which
-// is nearly always the case. Probabilities are
+// that contradict each other, if one of 7 planes separates them, which is nearly always the case. Probabilities are
 // clipped at probits of +-5.
 func TestProjectionIsExact(t *testing.T) {
 	const batches = 200
