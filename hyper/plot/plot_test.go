@@ -128,6 +128,10 @@ func TestLinesLeavesGaps(t *testing.T) {
 	if ratio := float64(gap) / float64(whole); ratio < 0.35 || ratio > 0.65 { // two of four pieces are missing
 		t.Errorf("%v of the line is drawn, want about half", ratio)
 	}
+	void := []float64{nan, nan, nan, nan, nan} // such as the interval of a single run
+	if n := countNear(picture(t, mustLines(t, Axes{}, Series{X: x5, Y: x5, Lower: void, Upper: void})), tint(0.2)); n > 30 {
+		t.Errorf("a band of NaN has %d pixels", n) // some pixels of a smoothed line have the band's colour
+	}
 	p := mustLines(t, Axes{LogY: true, LogX: true}, Series{X: x5, Y: []float64{5, 0, -1, 10, 100},
 		Lower: []float64{1, -1, -1, -5, 10}, Upper: []float64{9, 1, 0, 20, 150}})
 	if p.X.Min != 1 || p.Y.Min <= 0 || p.Y.Max < 150 {
