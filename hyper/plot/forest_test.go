@@ -18,7 +18,8 @@ import (
 func TestForest(t *testing.T) {
 	rows := []plot.ForestRow{
 		{Label: "first", Note: "holds", Color: plot.Palette[2],
-			Estimates: []stats.Estimate{{Value: 0.5, Lower: 0.3, Upper: 0.8}, {Value: 0.7, Lower: 1e-9, Upper: stats.Float(math.Inf(1))}}},
+			Estimates: []stats.Estimate{{Value: 0.5, Lower: 0.3, Upper: 0.8}, {Value: 0.7, Lower: 1e-9,
+				Upper: stats.Float(math.Inf(1))}}},
 		{Label: "second", Note: "open", Color: plot.Gray, Estimates: []stats.Estimate{{Value: stats.Float(math.NaN()), Upper: 3}}},
 		{Label: "third", Note: "to be run", Color: plot.Gray},
 	}

@@ -39,7 +39,8 @@ func mustRegret(t *testing.T, opts Options, curves ...analysis.Curve) *gonum.Plo
 
 // The options select the numbers of a curve. Regret is not negative, and no band extends below zero.
 func TestRegretValues(t *testing.T) {
-	c := analysis.Curve{Periods: []int{1, 10}, Mean: []float64{3, 6}, MeanLower: []float64{-5, 4}, MeanUpper: []float64{7, 8},
+	c := analysis.Curve{Periods: []int{1, 10},
+		Mean: []float64{3, 6}, MeanLower: []float64{-5, 4}, MeanUpper: []float64{7, 8},
 		Median: []float64{2, 5}, Lower: []float64{-1, 1}, Upper: []float64{4, 9}}
 	for _, want := range []struct {
 		opts Options

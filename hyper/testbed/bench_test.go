@@ -16,7 +16,8 @@ import (
 // the core, at the same time.
 func BenchmarkTraining(b *testing.B) {
 	const problems, data, inputs = 5, 1000, 10
-	for _, agent := range []Agent{MLP(Classes), Epinet(Classes), Hypermodel(Classes), Ensemble(Classes, 100), EnsemblePlus(Classes, 100)} {
+	for _, agent := range []Agent{MLP(Classes), Epinet(Classes), Hypermodel(Classes), Ensemble(Classes, 100),
+		EnsemblePlus(Classes, 100)} {
 		b.Run(agent.Name, func(b *testing.B) {
 			t := newTrial(must.M1(backend.Open(backend.Default())), agent, Classes, inputs, data, nil)
 			var all []Problem

@@ -136,7 +136,8 @@ func TestAgentsLearn(t *testing.T) {
 	}
 	o := Options{Batches: 200, Side: 3, Taus: []int{1}}
 	uniform := s.score(divergences(t, untrained(1), s, o)[1]).Mean()
-	catalogue := must.M1(FromCatalog(s, "catalogue", "ensemble", []byte(`{"particles":1,"hidden":"20","step-size":0.003}`), 500))
+	settings := []byte(`{"particles":1,"hidden":"20","step-size":0.003}`)
+	catalogue := must.M1(FromCatalog(s, "catalogue", "ensemble", settings, 500))
 	for _, a := range []Agent{MLP(Classes), catalogue} {
 		if kl := s.score(divergences(t, a, s, o)[1]).Mean(); kl > uniform/4 {
 			t.Errorf("the divergence of %s is %v, want far less than the uniform agent's %v", a.Name, kl, uniform)

@@ -73,7 +73,8 @@ func Classification() Sweep {
 	return s
 }
 
-// regressionSweep returns the sweep REGRESSION: 270 problems with inputs of 1, 10 and 100 numbers. Agents predict responses.
+// regressionSweep returns the sweep REGRESSION: 270 problems with inputs of 1, 10 and 100 numbers. Agents predict
+// responses.
 func regressionSweep() Sweep {
 	s := Sweep{Name: "regression", Kind: Responses, Seeds: 10}
 	for _, inputs := range []int{1, 10, 100} {
