@@ -15,6 +15,7 @@ require (
 	github.com/janpfeifer/gonb v0.11.4
 	github.com/janpfeifer/must v0.2.0
 	github.com/klauspost/compress v1.19.2
+	github.com/lucasb-eyer/go-colorful v1.3.0
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/pierrec/lz4/v4 v4.1.29
 	github.com/prometheus/client_golang v1.23.2

@@ -100,16 +100,3 @@ func interval(ends []float64, u float64) int {
 	}
 	return j
 }
-
-// intervals is the map of [Atoms] by z_1 alone. Each function has an interval of [0, 1], and the level of z_1 is in the
-// interval of H(z).
-type intervals struct {
-	atoms     Atoms
-	reference Reference
-	ends      []float64
-}
-
-// At writes H(z) to f.
-func (h intervals) At(z, f []float64) {
-	copy(f, h.atoms.Values[interval(h.ends, h.reference.level(z[0]))])
-}

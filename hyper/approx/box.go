@@ -18,11 +18,11 @@ func newBox(k int, delta float64) *Box {
 	return &Box{Eta: quantile((1 + side) / 2), Ramp: 0.5}
 }
 
-// Reach returns the largest |z_i| at which the network is not 0.
-func (b Box) Reach() float64 { return b.Eta + b.Ramp }
+// reach returns the largest |z_i| at which the network is not 0.
+func (b Box) reach() float64 { return b.Eta + b.Ramp }
 
-// At returns 1 inside the box, 0 far outside, and 1 - sum_i (|z_i| - Eta)_+ / Ramp in between.
-func (b Box) At(z []float64) float64 {
+// at returns 1 inside the box, 0 far outside, and 1 - sum_i (|z_i| - Eta)_+ / Ramp in between.
+func (b Box) at(z []float64) float64 {
 	out := 0.0
 	for _, v := range z {
 		out += max(math.Abs(v)-b.Eta, 0)

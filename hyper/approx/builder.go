@@ -75,11 +75,11 @@ func (b *builder) affine(out []form) Layer {
 
 // follow adds the hidden layers of a network whose inputs are the given forms, and returns its outputs.
 func (b *builder) follow(n Network, in []form) []form {
-	for _, l := range n.Layers[:n.Hidden()] {
+	for _, l := range n.Layers[:n.hidden()] {
 		in = b.layer(l, in)
 		b.next()
 	}
-	return forms(n.Layers[n.Hidden()], in)
+	return forms(n.Layers[n.hidden()], in)
 }
 
 // layer adds the units of a layer, applied to the given forms, to the next layer.
@@ -101,23 +101,14 @@ func forms(l Layer, in []form) []form {
 }
 
 // combine returns the sum of weights times forms.
-func combine(weights []float64, in []form) form {
-	total := map[int]float64{}
-	var out form
+func combine(weights []float64, in []form) (sum form) {
 	for i, w := range weights {
-		if w == 0 {
-			continue
-		}
-		out.constant += w * in[i].constant
-		for _, t := range in[i].terms {
-			total[t.unit] += w * t.weight
+		if w != 0 {
+			sum.terms = append(sum.terms, in[i].times(w).terms...)
+			sum.constant += w * in[i].constant
 		}
 	}
-	for unit, w := range total {
-		out.terms = append(out.terms, term{unit, w})
-	}
-	slices.SortFunc(out.terms, func(x, y term) int { return x.unit - y.unit })
-	return out
+	return sum
 }
 
 // plus returns v + c.

@@ -48,9 +48,9 @@ func (c Certificate) String() string {
 		c.Epsilon, c.Probability, c.LowerBound, c.Confidence, c.Draws, 1-c.Delta, verdict)
 }
 
-// LowerBound returns the exact lower confidence bound (Clopper and Pearson) of a probability, from the number of
+// lowerBound returns the exact lower confidence bound (Clopper and Pearson) of a probability, from the number of
 // successes in n trials.
-func LowerBound(successes, n int, confidence float64) float64 {
+func lowerBound(successes, n int, confidence float64) float64 {
 	if successes == 0 {
 		return 0
 	}

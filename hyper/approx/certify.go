@@ -63,10 +63,7 @@ func newAttempts(ctx context.Context, m Measure, o Options) (*attempts, error) {
 		return nil, err
 	}
 	if o.Construction == nil {
-		o.Construction = natural(h, m.K())
-	}
-	if err := o.Construction.Suits(h, m.K()); err != nil {
-		return nil, err
+		o.Construction = natural(h)
 	}
 	return &attempts{Measure: m, Options: o, h: h, start: start}, nil
 }
@@ -99,19 +96,16 @@ func (a *attempts) build(ctx context.Context, level int) (*Theorem, error) {
 		Map: a.h, Reference: a.Reference, K: a.K(), Bound: a.Bound, Epsilon: a.Epsilon, Delta: a.Delta, Seed: a.Seed,
 		Backend: a.Backend,
 	}
-	c := recipe{clamp: 4 * a.Bound, cap: true}
+	var box *Box
 	if a.Reference == Gaussian {
-		c.box = newBox(a.K(), a.Delta)
-		task.Reach = c.box.Reach()
-	}
-	if a.spoil != nil {
-		a.spoil(&c)
+		box = newBox(a.K(), a.Delta)
+		task.Reach = box.reach()
 	}
 	inner, err := a.Construction.Build(ctx, task, level)
 	if err != nil {
 		return nil, err
 	}
-	return newTheorem(a.Measure, a.Reference, inner, c), nil
+	return NewTheorem(a.Measure, a.Reference, inner, box), nil
 }
 
 // promising reports whether the network is good enough on z that no certificate uses. It evaluates the network on the
@@ -119,7 +113,7 @@ func (a *attempts) build(ctx context.Context, level int) (*Theorem, error) {
 func (a *attempts) promising(t *Theorem) bool {
 	const n = 10_000
 	z := draws(a.Reference, source(a.Seed, "look"), n, a.K())
-	within := count(supErrors(apply(t.Near, z, a.K()), apply(a.h.At, z, a.K())), a.Epsilon)
+	within := count(supErrors(apply(t.near, z, a.K()), apply(a.h.At, z, a.K())), a.Epsilon)
 	return float64(within)/n >= 1-a.Delta
 }
 
@@ -141,7 +135,7 @@ func (a *attempts) certificate(ctx context.Context, t *Theorem) (Certificate, er
 		Measure: a.Name, Points: a.K(), Bound: a.Bound, Epsilon: a.Epsilon, Delta: a.Delta,
 		Reference: a.Reference, Construction: a.Construction.Name(),
 		Draws: a.Draws, Within: within, Probability: float64(within) / float64(a.Draws), Confidence: confidence,
-		LowerBound: LowerBound(within, a.Draws, 1-(1-confidence)*math.Exp2(float64(-a.tests))),
+		LowerBound: lowerBound(within, a.Draws, 1-(1-confidence)*math.Exp2(float64(-a.tests))),
 		Reached:    errs[min(int(math.Ceil((1-a.Delta)*float64(a.Draws))), a.Draws)-1],
 		Widths:     t.Net.Widths(), Parameters: t.Net.Size(), FromIndex: a.K(), Constants: t.Net.Size() - a.K(),
 		Seed: a.Seed, Backend: a.Backend,

@@ -1,16 +1,12 @@
 package approx
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
-// Construction builds ReLU networks H~ that are close to a transport map.
+// Construction builds ReLU networks H~ that are close to a transport map. The maps to one Gaussian and to finitely many
+// functions have constructions of their own, which are exact but for narrow ramps. [Trained] approximates every map.
 type Construction interface {
-	// Name is the construction's key in Constructions.
+	// Name is the name in a [Certificate].
 	Name() string
-	// Suits returns nil if the construction can approximate the transport map from R^k, else an error with the reason.
-	Suits(h Map, k int) error
 	// Build returns a network from R^K to R^K. A higher level gives a finer network: with more knots, with steeper
 	// ramps, or wider and trained longer. Levels begin at 0.
 	Build(ctx context.Context, t Task, level int) (Network, error)
@@ -36,27 +32,10 @@ func (t Task) domain() (low, high float64) {
 	return -t.Reach, t.Reach
 }
 
-// Constructions has the constructions by name.
-var Constructions = map[string]Construction{
-	"coordinatewise": Coordinatewise{},
-	"steps":          Steps{},
-	"max-affine":     MaxAffine{},
-	"kuhn":           Kuhn{},
-	"trained":        Trained{},
-}
-
-// natural returns the default construction of a transport map: the first exact construction that suits it, else
-// Trained.
-func natural(h Map, k int) Construction {
-	for _, c := range []Construction{Coordinatewise{}, Steps{}, MaxAffine{}} {
-		if c.Suits(h, k) == nil {
-			return c
-		}
+// natural returns the default construction of a transport map: its own if it has one, else Trained.
+func natural(h Map) Construction {
+	if c, ok := h.(Construction); ok {
+		return c
 	}
 	return Trained{}
-}
-
-// unsuited returns the error of a construction that is for other maps.
-func unsuited(c Construction, what string, h Map) error {
-	return fmt.Errorf("construction %s supports %s, not %T; use trained", c.Name(), what, h)
 }

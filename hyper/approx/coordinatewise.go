@@ -7,24 +7,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Coordinatewise builds the map to a single Gaussian, m + L q(z). For uniform z, straight lines interpolate the normal
-// quantile q of each component, and an affine map follows. For Gaussian z the affine map alone is exact.
-type Coordinatewise struct{}
+// coordinatewise is the map to a single Gaussian, m + L q(z), clipped. For uniform z, its network interpolates the
+// normal quantile q of each component by straight lines, and an affine map follows. For Gaussian z the affine map alone
+// is exact.
+type coordinatewise struct{ *knothe }
 
 // Name returns "coordinatewise".
-func (Coordinatewise) Name() string { return "coordinatewise" }
-
-// Suits accepts a Knothe-Rosenblatt map to one component.
-func (c Coordinatewise) Suits(h Map, _ int) error {
-	if k, ok := h.(*knothe); ok && len(k.pieces) == 1 {
-		return nil
-	}
-	return unsuited(c, "one Gaussian", h)
-}
+func (coordinatewise) Name() string { return "coordinatewise" }
 
 // Build returns the network. Its error is below Epsilon/2^(level+1), unless a component of z is in a tail.
-func (Coordinatewise) Build(_ context.Context, t Task, level int) (Network, error) {
-	p, finer := t.Map.(*knothe).pieces[0], math.Exp2(float64(-level))
+func (h coordinatewise) Build(_ context.Context, t Task, level int) (Network, error) {
+	p, finer := h.pieces[0], math.Exp2(float64(-level))
 	affine := Layer{W: p.l, B: p.mean}
 	if t.Reference == Gaussian {
 		return Network{Layers: []Layer{affine}}, nil
@@ -34,7 +27,10 @@ func (Coordinatewise) Build(_ context.Context, t Task, level int) (Network, erro
 		gain = max(gain, floats.Norm(row, 1))
 	}
 	tail := t.Delta / (8 * float64(t.K)) * finer
-	return normals(t.K, quantileKnots(tail, t.Epsilon/(2*gain)*finer)).then(Network{Layers: []Layer{affine}}), nil
+	b := newBuilder(t.K)
+	q := b.normals(b.inputs(), quantileKnots(tail, t.Epsilon/(2*gain)*finer))
+	b.next()
+	return b.network(forms(affine, q)), nil
 }
 
 // quantileKnots returns levels from 1/2 to 1 - tail. Straight lines between them differ from the normal quantile by at
@@ -67,23 +63,22 @@ func chordError(a, b float64) float64 {
 	return quantile(a) + slope*(cumulative(q)-a) - q
 }
 
-// normals returns the network whose outputs are the interpolated normal quantiles of k inputs.
-func normals(k int, knots []float64) Network {
-	b := newBuilder(k)
-	out := b.normals(b.inputs(), knots)
-	b.next()
-	return b.network(out)
-}
-
-// normals adds the units of interpolated normal quantiles. They are constant beyond the last knot. The ramps start at
-// the middle and go to both sides, because a sum of large slopes that cancel would lose precision.
+// normals adds the units of interpolated normal quantiles, and returns these for each z. A ramp begins at each knot and
+// changes the slope there. The interpolation is constant beyond the last knot. The ramps go from the middle to both
+// sides, because a sum of large slopes that cancel would lose precision.
 func (b *builder) normals(z []form, knots []float64) []form {
 	out := make([]form, len(z))
 	for i := range z {
-		slope := func(from, to float64) float64 { return (quantile(to) - quantile(from)) / (to - from) }
-		out[i] = bent(knots, slope, func(knot float64) form {
-			return b.unit(z[i].plus(-knot)).minus(b.unit(z[i].times(-1).plus(1 - knot)))
-		})
+		before := 0.0
+		for j, knot := range knots {
+			slope := 0.0
+			if j+1 < len(knots) {
+				slope = (quantile(knots[j+1]) - quantile(knot)) / (knots[j+1] - knot)
+			}
+			ramp := b.unit(z[i].plus(-knot)).minus(b.unit(z[i].times(-1).plus(1 - knot)))
+			out[i] = out[i].and(ramp.times(slope - before))
+			before = slope
+		}
 	}
 	return out
 }

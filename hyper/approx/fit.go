@@ -43,22 +43,14 @@ func (o *fitting) run(ctx context.Context) (Network, error) {
 	if err != nil {
 		return Network{}, err
 	}
-	step, err := NewExec(b, o.step)
+	in := tensor(slices.Concat(o.in...), len(o.in), len(o.in[0]))
+	out := tensor(slices.Concat(o.out...), len(o.out), len(o.out[0]))
+	state, err = iterate(ctx, b, o.step, o.steps, state, func(i int) []any {
+		size := fitStep * (0.001 + 0.999*(1+math.Cos(math.Pi*float64(i)/float64(o.steps)))/2)
+		return []any{in, out, int32(i * fitBatch % (len(o.in) - fitBatch + 1)), []float32{float32(size)}}
+	})
 	if err != nil {
 		return Network{}, err
-	}
-	defer step.Finalize()
-	in := tensor[float32](slices.Concat(o.in...), len(o.in), len(o.in[0]))
-	out := tensor[float32](slices.Concat(o.out...), len(o.out), len(o.out[0]))
-	for i := range o.steps {
-		if err := ctx.Err(); err != nil {
-			return Network{}, err
-		}
-		size := fitStep * (0.001 + 0.999*(1+math.Cos(math.Pi*float64(i)/float64(o.steps)))/2)
-		from := int32(i * fitBatch % (len(o.in) - fitBatch + 1))
-		if state, err = step.Call(before(state, in, out, from, []float32{float32(size)})...); err != nil {
-			return Network{}, err
-		}
 	}
 	return o.network(state[0])
 }

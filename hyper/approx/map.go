@@ -13,12 +13,6 @@ type Map interface {
 	At(z, f []float64)
 }
 
-// MapFunc is a Map made of a function.
-type MapFunc func(z, f []float64)
-
-// At calls the function.
-func (m MapFunc) At(z, f []float64) { m(z, f) }
-
 // clip limits every number to [-b, b].
 func clip(f []float64, b float64) {
 	for i, v := range f {
@@ -30,7 +24,7 @@ func clip(f []float64, b float64) {
 func draws(r Reference, rnd *rand.Rand, n, k int) [][]float64 {
 	z := rows(n, k)
 	for _, row := range z {
-		r.Draw(rnd, row)
+		r.draw(rnd, row)
 	}
 	return z
 }

@@ -6,26 +6,14 @@ import (
 	"slices"
 )
 
-// MaxAffine builds Brenier's map to finitely many functions y_j. It computes the scores s_j = z^T y_j + b_j, their
-// maximum by a tree of ReLU maxima max(a, c) = c + ReLU(a - c), and the sum over j of y_j ReLU(1 - S (max - s_j)) with
-// a large S.
-type MaxAffine struct{}
-
 // Name returns "max-affine".
-func (MaxAffine) Name() string { return "max-affine" }
+func (*brenier) Name() string { return "max-affine" }
 
-// Suits accepts a Brenier map.
-func (c MaxAffine) Suits(h Map, _ int) error {
-	if _, ok := h.(*brenier); ok {
-		return nil
-	}
-	return unsuited(c, "Brenier maps to finitely many functions", h)
-}
-
-// Build returns the network. At level 0, S is chosen so that a second score is within 1/S of the largest with
-// probability Delta/4. Each further level halves that probability.
-func (MaxAffine) Build(_ context.Context, t Task, level int) (Network, error) {
-	h := t.Map.(*brenier)
+// Build returns a network that computes the scores s_j = z^T y_j + b_j, their maximum by a tree of ReLU maxima
+// max(a, c) = c + ReLU(a - c), and the sum over j of y_j ReLU(1 - S (max - s_j)) with a large S. At level 0, S is
+// chosen so that a second score is within 1/S of the largest with probability Delta/4. Each further level halves that
+// probability.
+func (h *brenier) Build(_ context.Context, t Task, level int) (Network, error) {
 	b := newBuilder(t.K)
 	z := b.inputs()
 	if len(h.values) == 1 {
@@ -41,7 +29,7 @@ func (MaxAffine) Build(_ context.Context, t Task, level int) (Network, error) {
 		z, top = b.carryAll(z, low), b.maxima(top, least)
 		b.next()
 	}
-	steep := steepness(h, t, t.Delta/4*math.Exp2(float64(-level)))
+	steep := h.steepness(t, t.Delta/4*math.Exp2(float64(-level)))
 	out := make([]form, t.K)
 	for j, s := range h.scores(z) {
 		chosen := b.unit(top[0].minus(s).times(-steep).plus(1))
@@ -82,7 +70,7 @@ func (h *brenier) leastScore(j int, low, high float64) float64 {
 }
 
 // steepness returns 1/gap, where the gap between the two largest scores is smaller than gap with the given probability.
-func steepness(h *brenier, t Task, probability float64) float64 {
+func (h *brenier) steepness(t Task, probability float64) float64 {
 	const n = 20_000
 	z, gaps := draws(t.Reference, source(t.Seed, "gaps"), n, t.K), make([]float64, n)
 	each(n, func(i int) { _, gaps[i] = h.cell(z[i]) })

@@ -75,7 +75,7 @@ func (l Mixture) Sample(rnd *rand.Rand, b float64, f []float64) {
 		panic(err) // Check has reported the fault
 	}
 	e := make([]float64, len(f))
-	Gaussian.Draw(rnd, e)
+	Gaussian.draw(rnd, e)
 	for r := range f {
 		f[r] = c.Mean[r]
 		for j := range r + 1 {
@@ -100,6 +100,9 @@ func (l Mixture) Transport(_ context.Context, r Reference, k int, b float64, _ u
 			}
 		}
 		h.pieces = append(h.pieces, p)
+	}
+	if len(h.pieces) == 1 {
+		return coordinatewise{h}, nil
 	}
 	return h, nil
 }

@@ -19,8 +19,6 @@ type Options struct {
 	Seed         uint64        // determines all random numbers
 	Budget       time.Duration // no refinement begins later; 0 is 2 minutes
 	Backend      string        // as for backend.Open
-
-	spoil func(*recipe) // for tests: damages the theorem's network
 }
 
 func (o Options) withDefaults() Options {

@@ -89,20 +89,7 @@ func (p *posterior) train(ctx context.Context, b compute.Backend, seed uint64) (
 	if err != nil {
 		return nil, err
 	}
-	round, err := NewExec(b, p.round)
-	if err != nil {
-		return nil, err
-	}
-	defer round.Finalize()
-	for i := range p.rounds {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if state, err = round.Call(before(state, int32(i), []uint64{seed})...); err != nil {
-			return nil, err
-		}
-	}
-	return state, nil
+	return iterate(ctx, b, p.round, p.rounds, state, func(i int) []any { return []any{int32(i), []uint64{seed}} })
 }
 
 // begin returns the initial state with all data.
@@ -136,12 +123,12 @@ func (p *posterior) functions(b compute.Backend, state []*tensors.Tensor, x []fl
 	f, err := CallOnce(b, func(args []*Node) *Node {
 		all := p.trainer.Belief.Index().(index.Enumerable).All(args[0].Graph(), 1)
 		return p.trainer.Belief.Predict(p.trainer.Params(p.unflat(args[1:])), all, args[0])
-	}, before(state, tensor[float32](features, 1, len(x), 1))...)
+	}, before(state, tensor(features, 1, len(x), 1))...)
 	if err != nil {
 		return nil, err
 	}
 	out := rows(particles, len(x))
-	return out, readRows[float32](f, out)
+	return out, readRows(f, out)
 }
 
 // inputs returns the inputs of the data, [1, data, 1].

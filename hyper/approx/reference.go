@@ -20,9 +20,6 @@ const (
 	Gaussian Reference = "gaussian" // N(0, I_K)
 )
 
-// References lists the reference distributions.
-var References = []Reference{Uniform, Gaussian}
-
 // Validate returns an error if the reference distribution is unknown.
 func (r Reference) Validate() error {
 	if r == Uniform || r == Gaussian {
@@ -31,16 +28,16 @@ func (r Reference) Validate() error {
 	return fmt.Errorf("unknown reference %q; choose uniform or gaussian", string(r))
 }
 
-// Index returns p_z as the index distribution of a hypermodel.
-func (r Reference) Index(k int) index.Distribution {
+// index returns p_z as the index distribution of a hypermodel.
+func (r Reference) index(k int) index.Distribution {
 	if r == Gaussian {
 		return index.Gaussian{N: k}
 	}
 	return cube{N: k}
 }
 
-// Draw fills z with independent draws.
-func (r Reference) Draw(rnd *rand.Rand, z []float64) {
+// draw fills z with independent draws.
+func (r Reference) draw(rnd *rand.Rand, z []float64) {
 	for i := range z {
 		if r == Gaussian {
 			z[i] = rnd.NormFloat64()

@@ -8,7 +8,7 @@ import (
 )
 
 func TestLevelsAndQuantiles(t *testing.T) {
-	for _, r := range References {
+	for _, r := range references {
 		for _, u := range []float64{0.001, 0.3, 0.5, 0.9} {
 			if got := r.level(r.at(u)); math.Abs(got-u) > 1e-12 {
 				t.Errorf("%s: the quantile at %v has the level %v", r, u, got)
@@ -45,7 +45,7 @@ func TestDrawsHaveTheReferencesMoments(t *testing.T) {
 				t.Errorf("%s, %s: got mean %.4f and variance %.4f", r, name, mean, variance)
 			}
 		}
-		mean, second := r.Index(k).Moments().Mean, r.Index(k).Moments().Second
+		mean, second := r.index(k).Moments().Mean, r.index(k).Moments().Second
 		if math.Abs(mean-want[0]) > 1e-12 || math.Abs(second-mean*mean-want[1]) > 1e-12 {
 			t.Errorf("%s: got moments %v and %v", r, mean, second)
 		}

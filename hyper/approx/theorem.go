@@ -33,27 +33,16 @@ type Theorem struct {
 	First     int     // index of the first component of z in theta
 }
 
-// recipe holds the parts of the theorem's network besides H~. Tests damage them.
-type recipe struct {
-	clamp float64 // 4B
-	cap   bool
-	box   *Box
-}
-
 // NewTheorem returns the theorem's network for a network H~ near a transport map to a measure. For uniform z, box is
 // nil.
 func NewTheorem(m Measure, r Reference, inner Network, box *Box) *Theorem {
-	return newTheorem(m, r, inner, recipe{clamp: 4 * m.Bound, cap: true, box: box})
-}
-
-func newTheorem(m Measure, r Reference, inner Network, c recipe) *Theorem {
-	t := &Theorem{Points: m.Points, Bound: m.Bound, Reference: r, Box: c.box, Inner: inner}
+	t := &Theorem{Points: m.Points, Bound: m.Bound, Reference: r, Box: box, Inner: inner}
 	w := newBuilder(1)
 	x, z := t.inputs(w)
 	t.First = 2*2 + 2*(1+len(z)) + 1 // after layer 1, the weights of layer 2, and the bias of x's unit
 	x, y, b := t.inner(w, x, z)
-	y, near := t.encode(w, x, t.capped(w, y, b, c))
-	t.Net = w.network([]form{clamped(w, y, near, c.clamp)})
+	y, near := t.encode(w, x, t.capped(w, y, b))
+	t.Net = w.network([]form{t.clamped(w, y, near)})
 	return t
 }
 
@@ -75,17 +64,17 @@ func (t *Theorem) shift() float64 {
 	if t.Box == nil {
 		return 0
 	}
-	return t.Box.Reach()
+	return t.Box.reach()
 }
 
 // inner adds the layers of H~, and returns x, y = H~(z) before the cap, and b(z), which is 1 for uniform z. If H~ has
 // fewer layers than b, z is passed on first.
 func (t *Theorem) inner(w *builder, x form, z []form) (form, []form, form) {
-	layers, b := t.Inner.Hidden(), form{constant: 1}
+	layers, b := t.Inner.hidden(), form{constant: 1}
 	if t.Box != nil {
 		layers = max(layers, 2)
 	}
-	wait := layers - t.Inner.Hidden()
+	wait := layers - t.Inner.hidden()
 	for i := range layers {
 		x = w.carry(x, t.Points[0])
 		switch {
@@ -104,18 +93,12 @@ func (t *Theorem) inner(w *builder, x form, z []form) (form, []form, form) {
 		}
 		w.next()
 	}
-	return x, forms(t.Inner.Layers[t.Inner.Hidden()], z), b
+	return x, forms(t.Inner.Layers[t.Inner.hidden()], z), b
 }
 
 // capped adds the units of the cap, and returns the capped y. The layer is not complete yet.
-func (t *Theorem) capped(w *builder, y []form, b form, c recipe) []form {
+func (t *Theorem) capped(w *builder, y []form, b form) []form {
 	out := make([]form, len(y))
-	if !c.cap {
-		for i, v := range y {
-			out[i] = w.unit(v).minus(w.unit(v.times(-1)))
-		}
-		return out
-	}
 	edge := b.times(t.Bound)
 	after := form{constant: t.Bound}
 	if t.Box != nil {
@@ -160,7 +143,8 @@ func (t *Theorem) gap(i int) float64 {
 }
 
 // clamped adds layer 6, and returns h~(x, z).
-func clamped(w *builder, y, near []form, clamp float64) form {
+func (t *Theorem) clamped(w *builder, y, near []form) form {
+	clamp := 4 * t.Bound
 	sum := form{constant: -clamp / 2}
 	for i, v := range y {
 		sum = sum.and(w.unit(near[i].times(clamp).and(v).plus(-clamp / 2)))
@@ -169,12 +153,12 @@ func clamped(w *builder, y, near []form, clamp float64) form {
 	return sum
 }
 
-// Near writes the capped H~(z) to f; for Gaussian z it is 0 outside the box. It does not use the theorem's network.
-func (t *Theorem) Near(z, f []float64) {
+// near writes the capped H~(z) to f; for Gaussian z it is 0 outside the box. It does not use the theorem's network.
+func (t *Theorem) near(z, f []float64) {
 	t.Inner.At(z, f)
 	b := t.Bound
 	if t.Box != nil {
-		b *= t.Box.At(z)
+		b *= t.Box.at(z)
 	}
 	clip(f, b)
 }
@@ -201,7 +185,7 @@ func (t *Theorem) Model() hyper.Model {
 	sizes[k-1] += n - t.First - k
 	return hyper.Model{
 		Base:  base.MLP{Layers: t.Net.Widths()},
-		Hyper: hyper.Linear{Layout: hyper.Layout{Sizes: sizes, Width: 1}, P: t.Reference.Index(k)},
+		Hyper: hyper.Linear{Layout: hyper.Layout{Sizes: sizes, Width: 1}, P: t.Reference.index(k)},
 	}
 }
 

@@ -20,9 +20,6 @@ type Trained struct {
 // Name returns "trained".
 func (Trained) Name() string { return "trained" }
 
-// Suits accepts every map.
-func (Trained) Suits(Map, int) error { return nil }
-
 // trainingDraws is the number of draws of z and H(z) in training. Steps use them one after the other.
 const trainingDraws = 1 << 17
 
@@ -36,46 +33,36 @@ func (c Trained) Build(ctx context.Context, t Task, level int) (Network, error) 
 	}
 	z := draws(t.Reference, rnd, trainingDraws, t.K)
 	f := apply(t.Map.At, z, t.K)
-	see := Network{Layers: []Layer{identity(t.K)}}
+	b := newBuilder(t.K)
+	inputs := b.inputs()
 	if t.Reference == Uniform {
-		see = twice(t.K, quantileKnots(t.Delta/(16*float64(t.K)), 0.02))
+		inputs = b.withQuantiles(inputs, quantileKnots(t.Delta/(16*float64(t.K)), 0.02))
 	}
-	in := see.Evaluate(z)
+	in := apply(b.network(inputs).At, z, len(inputs))
 	for _, row := range f { // training needs outputs of magnitude 1
 		floats.Scale(1/t.Bound, row)
 	}
 	fit := &fitting{
-		widths: slices.Concat([]int{len(in[0])}, slices.Repeat([]int{width}, 3), []int{t.K}), steps: steps,
+		widths: slices.Concat([]int{len(inputs)}, slices.Repeat([]int{width}, 3), []int{t.K}), steps: steps,
 		seed: rnd.Uint64(), backend: t.Backend, in: in, out: f,
 	}
 	net, err := fit.run(ctx)
 	if err != nil {
 		return Network{}, err
 	}
-	last := net.Layers[net.Hidden()]
-	for _, part := range append(last.W, last.B) {
-		floats.Scale(1/(1/t.Bound), part)
+	last := net.Layers[net.hidden()]
+	for _, row := range append(last.W, last.B) {
+		floats.Scale(1/(1/t.Bound), row)
 	}
-	return see.then(net), nil
+	return b.network(b.follow(net, inputs)), nil
 }
 
-// twice returns a network whose outputs are the interpolated normal quantiles of k numbers in [0, 1], and the numbers
-// scaled to mean 0 and variance 1.
-func twice(k int, knots []float64) Network {
-	b := newBuilder(k)
-	out := b.normals(b.inputs(), knots)
-	for _, z := range b.carryAll(b.inputs(), 0) {
-		out = append(out, z.plus(-0.5).times(math.Sqrt(12)))
+// withQuantiles adds a layer. It returns the interpolated normal quantiles of z, and z scaled to mean 0 and variance 1.
+func (b *builder) withQuantiles(z []form, knots []float64) []form {
+	out := b.normals(z, knots)
+	for _, v := range b.carryAll(z, 0) {
+		out = append(out, v.plus(-0.5).times(math.Sqrt(12)))
 	}
 	b.next()
-	return b.network(out)
-}
-
-// identity returns the identity of R^k.
-func identity(k int) Layer {
-	l := Layer{W: rows(k, k), B: make([]float64, k)}
-	for i := range k {
-		l.W[i][i] = 1
-	}
-	return l
+	return out
 }

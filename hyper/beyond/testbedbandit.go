@@ -28,12 +28,14 @@ var TestbedBandit = lab.Experiment{
 		"mlp":     func() lab.Learner { return fit(0.2, only(testbed.MLP)) },
 		"dropout": func() lab.Learner { return fit(0.2, only(testbed.Dropout)) },
 		"ensemble": func() lab.Learner {
-			return fit(0.2/particles, func(c *fitted) testbed.Agent { return testbed.Ensemble(c.Ensemble.Particles) }).
-				ensemble()
+			return fit(0.2/particles, func(c *fitted) testbed.Agent {
+				return testbed.Ensemble(testbed.Classes, c.Ensemble.Particles)
+			}).ensemble()
 		},
 		"ensemble+": func() lab.Learner {
-			return fit(0.2/particles, func(c *fitted) testbed.Agent { return testbed.EnsemblePlus(c.Ensemble.Particles) }).
-				ensemble().prior(rounded(3 / math.Sqrt(rho)))
+			return fit(0.2/particles, func(c *fitted) testbed.Agent {
+				return testbed.EnsemblePlus(testbed.Classes, c.Ensemble.Particles)
+			}).ensemble().prior(rounded(3 / math.Sqrt(rho)))
 		},
 		"hypermodel": func() lab.Learner { return fit(0.2, only(testbed.Hypermodel)).prior(rounded(1 / math.Sqrt(rho))) },
 		"epinet":     func() lab.Learner { return fit(0.04, only(testbed.Epinet)).prior(0.3 / rho) },
@@ -123,8 +125,8 @@ func fit(decay float64, agent func(c *fitted) testbed.Agent) *fitted {
 }
 
 // only returns an agent that has no settings of its own.
-func only(agent func() testbed.Agent) func(*fitted) testbed.Agent {
-	return func(*fitted) testbed.Agent { return agent() }
+func only(agent func(testbed.Kind) testbed.Agent) func(*fitted) testbed.Agent {
+	return func(*fitted) testbed.Agent { return agent(testbed.Classes) }
 }
 
 // ensemble adds the setting of an ensemble.

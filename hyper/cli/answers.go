@@ -77,7 +77,8 @@ func forest(all []study.Answer) (*gonum.Plot, error) {
 				row.Main = len(row.Estimates)
 			}
 			value, lower, upper := p.Relative()
-			row.Estimates = append(row.Estimates, plot.Estimate{Value: value, Lower: lower, Upper: upper})
+			row.Estimates = append(row.Estimates, stats.Estimate{Value: stats.Float(value),
+				Lower: stats.Float(lower), Upper: stats.Float(upper)})
 		}
 		if row.Estimates == nil {
 			row.Note += ", to be run"

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,11 +16,11 @@ import (
 
 // approxFlags holds the flags of hyper approx.
 type approxFlags struct {
-	measure, construction string
-	points                int
-	bound                 float64
-	options               approx.Options
-	optimal, json         bool
+	measure                string
+	points                 int
+	bound                  float64
+	options                approx.Options
+	optimal, trained, json bool
 }
 
 func (f *approxFlags) add(c *cobra.Command) {
@@ -34,8 +32,7 @@ func (f *approxFlags) add(c *cobra.Command) {
 	flags.Float64Var(&f.options.Delta, "delta", 0.1, "the allowed probability of a larger error")
 	flags.StringVar((*string)(&f.options.Reference), "reference", string(approx.Uniform),
 		"p_z: uniform on [0, 1]^K, or gaussian")
-	flags.StringVar(&f.construction, "construction", "",
-		strings.Join(constructions(), ", ")+" (default: depends on mu)")
+	flags.BoolVar(&f.trained, "trained", false, "train the network also where mu has a construction of its own")
 	flags.BoolVar(&f.optimal, "optimal", false,
 		"for discrete: Brenier's map instead of intervals of the first component of z")
 	flags.IntVar(&f.options.Draws, "draws", 20_000, "number of fresh z")
@@ -44,8 +41,6 @@ func (f *approxFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.options.Backend, "backend", "", "as for hyper run")
 	flags.BoolVar(&f.json, "json", false, "print the certificate as one JSON object")
 }
-
-func constructions() []string { return slices.Sorted(maps.Keys(approx.Constructions)) }
 
 func approxCommand() *cobra.Command {
 	var f approxFlags
@@ -93,10 +88,6 @@ const mostPoints = 64
 // certify makes the measure and the certificate. The error joins every fault of the flags.
 func (f *approxFlags) certify(c *cobra.Command) (approx.Certificate, error) {
 	errs := []error{unknown("measure", approx.KnownNames(), f.measure), f.check(), f.options.Validate()}
-	if f.construction != "" {
-		errs = append(errs, unknown("construction", constructions(), f.construction))
-		f.options.Construction = approx.Constructions[f.construction]
-	}
 	if err := errors.Join(errs...); err != nil {
 		return approx.Certificate{}, err
 	}
@@ -104,6 +95,9 @@ func (f *approxFlags) certify(c *cobra.Command) (approx.Certificate, error) {
 		Seed: f.options.Seed, Optimal: f.optimal})
 	if err != nil {
 		return approx.Certificate{}, err
+	}
+	if f.trained {
+		f.options.Construction = approx.Trained{}
 	}
 	return approx.Certify(c.Context(), m, f.options)
 }

@@ -18,7 +18,7 @@ func TestBars(t *testing.T) {
 	if p.X.Min > -0.5 || p.X.Max < 2.5 {
 		t.Errorf("the x axis from %v to %v cuts a bar", p.X.Min, p.X.Max)
 	}
-	if n := count(picture(t, p), Palette[0]); n < 200 {
+	if n := countNear(picture(t, p), Palette[0]); n < 200 {
 		t.Errorf("got %d pixels of bars, want at least 200", n)
 	}
 	for _, c := range []struct {
@@ -60,7 +60,7 @@ func TestAddSpread(t *testing.T) {
 	s.AddSpread(3, values)
 	s.AddSpread(4, nil)
 	if !slices.Equal(values, given) {
-		t.Error("Bars changed the caller's values")
+		t.Error("AddSpread changed the caller's values")
 	}
 	if s.X[0] != 3 || s.Y[0] != 9.5 || s.Lower[0] != 0 || s.Upper[0] != 18 {
 		t.Errorf("got series %+v, want 9.5 in [0, 18] at 3", s)

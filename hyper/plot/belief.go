@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
 	gonum "gonum.org/v1/plot"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -81,22 +80,6 @@ func moments(beliefs []lab.Belief) (truth []float64, means, sds [][]float64) {
 		}
 	}
 	return truth, means, sds
-}
-
-// momentsOf returns the mean and the standard deviation of the functions at each action.
-func momentsOf(functions [][]float32) (means, sds []float64) {
-	if len(functions) == 0 {
-		return nil, nil
-	}
-	column := make([]float64, len(functions))
-	for action := range functions[0] {
-		for i, f := range functions {
-			column[i] = float64(f[action])
-		}
-		mean, sd := stat.PopMeanStdDev(column, nil)
-		means, sds = append(means, mean), append(sds, sd)
-	}
-	return means, sds
 }
 
 // best returns the indices of the actions that are drawn, in order.

@@ -50,58 +50,58 @@ func TestLabelsBesideLines(t *testing.T) {
 		"no label":          {Axes{Beside: true}, []Series{{X: x5, Y: x5}}, false},
 	} {
 		p := mustLines(t, c.axes, c.series...)
-		canvas := draw.NewCanvas(new(recorder.Canvas), 16*vg.Centimeter, 10*vg.Centimeter)
-		room := canvas.Max.X - p.DataCanvas(canvas).Max.X
-		if got := room > 30; got != c.want {
+		_, axes := textsOf(p, 16, 10)
+		if room := 16*vg.Centimeter - axes.Max.X; room > 30 != c.want {
 			t.Errorf("%s: got %v points of space at the right", name, room)
 		}
-		picture(t, p)
 	}
 }
 
-// A label is at the height of its line's end. If ends are close together, the texts still do not overlap.
-func TestLabelsAreAtTheEnds(t *testing.T) {
+// textsOf draws a plot, and returns the positions of its texts and the rectangle of the axes.
+func textsOf(p *gonum.Plot, width, height vg.Length) (at map[string]vg.Point, axes vg.Rectangle) {
 	var c recorder.Canvas
-	p := mustLines(t, Axes{Beside: true, FromZero: true}, Series{Label: "low", X: x5, Y: []float64{4, 3, 2, 1, 0}},
-		Series{Label: "high", X: x5, Y: []float64{0, 1, 2, 3, 4}},
-		Series{Label: "as high", X: x5, Y: []float64{0, 0, 0, 0, 4}})
-	p.Draw(draw.NewCanvas(&c, 16*vg.Centimeter, 10*vg.Centimeter))
-	at := map[string]vg.Point{}
+	canvas := draw.NewCanvas(&c, width*vg.Centimeter, height*vg.Centimeter)
+	axes = p.DataCanvas(canvas).Rectangle
+	p.Draw(canvas)
+	at = map[string]vg.Point{}
 	for _, a := range c.Actions {
 		if text, ok := a.(*recorder.FillString); ok {
 			at[text.String] = text.Point
 		}
 	}
-	data := p.DataCanvas(draw.NewCanvas(new(recorder.Canvas), 16*vg.Centimeter, 10*vg.Centimeter))
-	if low := at["low"]; low.X < data.Max.X || math.Abs(float64(low.Y-data.Min.Y)) > 8 {
-		t.Errorf("low is at %v, the axes end at %v", low, data.Rectangle)
+	return at, axes
+}
+
+// A label is at the height of its line's end. If ends are close together, the texts still do not overlap.
+func TestLabelsAreAtTheEnds(t *testing.T) {
+	p := mustLines(t, Axes{Beside: true, FromZero: true}, Series{Label: "low", X: x5, Y: []float64{4, 3, 2, 1, 0}},
+		Series{Label: "high", X: x5, Y: []float64{0, 1, 2, 3, 4}},
+		Series{Label: "as high", X: x5, Y: []float64{0, 0, 0, 0, 4}})
+	at, axes := textsOf(p, 16, 10)
+	if low := at["low"]; low.X < axes.Max.X || math.Abs(float64(low.Y-axes.Min.Y)) > 8 {
+		t.Errorf("low is at %v, the axes end at %v", low, axes)
 	}
 	if d := math.Abs(float64(at["high"].Y - at["as high"].Y)); d < 11 {
 		t.Errorf("two labels have a distance of %v points, want at least 11", d)
 	}
 }
 
-// A legend right of the axes has all labels. Each is right of the axes, and they do not overlap.
+// If a series does not end at the end of the axis, a legend is right of the axes. Its labels are one below the other.
 func TestLegendRightOfTheAxes(t *testing.T) {
-	var c recorder.Canvas
-	p := mustLines(t, Axes{Beside: true}, Series{Label: "line", X: x5, Y: x5},
-		Series{Label: "short", X: x5[:2], Y: x5[:2]}, Series{Label: "data", X: x5, Y: x5, Points: true})
-	canvas := draw.NewCanvas(&c, 8*vg.Centimeter, 6*vg.Centimeter)
-	data := p.DataCanvas(canvas)
-	p.Draw(canvas)
-	at := map[string]vg.Point{}
-	for _, a := range c.Actions {
-		if text, ok := a.(*recorder.FillString); ok {
-			at[text.String] = text.Point
+	series := []Series{{Label: "line", X: x5, Y: x5}, {Label: "short", X: x5[:2], Y: x5[:2]},
+		{Label: "data", X: x5, Y: x5, Points: true}}
+	for n := 2; n <= 3; n++ {
+		at, axes := textsOf(mustLines(t, Axes{Beside: true}, series[:n]...), 8, 6)
+		for i, s := range series[:n] {
+			if p := at[s.Label]; p.X < axes.Max.X || p.Y < axes.Min.Y || p.Y > axes.Max.Y {
+				t.Errorf("label %s is at %v, want it beside the axes in %v", s.Label, p, axes)
+			}
+			if i > 0 {
+				if d := at[series[i-1].Label].Y - at[s.Label].Y; d < 10 || d > 25 {
+					t.Errorf("label %s is %v points below the previous one, want 10 to 25", s.Label, d)
+				}
+			}
 		}
-	}
-	for _, label := range []string{"line", "short", "data"} {
-		if at[label].X < data.Max.X || at[label].Y < data.Min.Y || at[label].Y > data.Max.Y {
-			t.Errorf("label %s is at %v, want it beside the axes in %v", label, at[label], data.Rectangle)
-		}
-	}
-	if at["line"].Y-at["short"].Y < 10 || at["short"].Y-at["data"].Y < 10 {
-		t.Errorf("labels at %v, want distances of 10 or more", at)
 	}
 }
 

@@ -10,18 +10,17 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-)
 
-// Estimate is a number with an interval. The number may be NaN.
-type Estimate struct{ Value, Lower, Upper float64 }
+	"github.com/hypermodels/hypermodels/hyper/stats"
+)
 
 // ForestRow is a row of a forest plot: estimates, one above the other, between a label and a note at the end of the
 // axis.
 type ForestRow struct {
 	Label, Note string
 	Color       color.NRGBA
-	Estimates   []Estimate
-	Main        int // index of the estimate that is drawn emphasised
+	Estimates   []stats.Estimate // a Value of NaN is not drawn, only its interval
+	Main        int              // index of the estimate that is drawn emphasised
 }
 
 // Forest draws rows of estimates with their intervals, from top to bottom, on a logarithmic axis from low to high with
@@ -71,8 +70,8 @@ func Forest(title, axis string, low, high float64, rows []ForestRow) (*gonum.Plo
 }
 
 // addEstimate draws an interval, cut at the ends of the axis, and its number.
-func addEstimate(p *gonum.Plot, e Estimate, y, low, high float64, c color.NRGBA, main bool) error {
-	cut := func(x float64) float64 { return math.Min(math.Max(x, low), high) }
+func addEstimate(p *gonum.Plot, e stats.Estimate, y, low, high float64, c color.NRGBA, main bool) error {
+	cut := func(x stats.Float) float64 { return math.Min(math.Max(float64(x), low), high) }
 	line, err := plotter.NewLine(plotter.XYs{{X: cut(e.Lower), Y: y}, {X: cut(e.Upper), Y: y}})
 	if err != nil {
 		return err
@@ -85,10 +84,11 @@ func addEstimate(p *gonum.Plot, e Estimate, y, low, high float64, c color.NRGBA,
 	}
 	line.Color, line.Width = c, width
 	p.Add(line)
-	if math.IsNaN(e.Value) || e.Value < low || e.Value > high {
+	value := float64(e.Value)
+	if math.IsNaN(value) || value < low || value > high {
 		return nil
 	}
-	point, err := plotter.NewScatter(plotter.XYs{{X: e.Value, Y: y}})
+	point, err := plotter.NewScatter(plotter.XYs{{X: value, Y: y}})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // A forest plot has a row for each label, with its note, and an estimate that may be only an interval. Intervals are
@@ -17,8 +18,9 @@ import (
 func TestForest(t *testing.T) {
 	rows := []plot.ForestRow{
 		{Label: "first", Note: "holds", Color: plot.Palette[2],
-			Estimates: []plot.Estimate{{Value: 0.5, Lower: 0.3, Upper: 0.8}, {Value: 0.7, Lower: 1e-9, Upper: math.Inf(1)}}},
-		{Label: "second", Note: "open", Color: plot.Gray, Estimates: []plot.Estimate{{Value: math.NaN(), Upper: 3}}},
+			Estimates: []stats.Estimate{{Value: 0.5, Lower: 0.3, Upper: 0.8}, {Value: 0.7, Lower: 1e-9,
+				Upper: stats.Float(math.Inf(1))}}},
+		{Label: "second", Note: "open", Color: plot.Gray, Estimates: []stats.Estimate{{Value: stats.Float(math.NaN()), Upper: 3}}},
 		{Label: "third", Note: "to be run", Color: plot.Gray},
 	}
 	p := must.M1(plot.Forest("Title", "axis", 0.1, 10, rows))

@@ -60,6 +60,5 @@ func (h heat) color(v float64) color.Color {
 	if v < 0 {
 		end = Palette[1]
 	}
-	mix := func(x uint8) uint8 { return uint8(math.Round(255 + strength*(float64(x)-255))) }
-	return color.NRGBA{mix(end.R), mix(end.G), mix(end.B), 255}
+	return mixed(end, 1-strength)
 }

@@ -11,21 +11,17 @@ func TestModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := p.WriterTo(25*72/2.54, 5.6*72/2.54, "svg")
+	picture, err := svg(p, 25, 5.6)
 	if err != nil {
-		t.Fatal(err)
-	}
-	var svg strings.Builder
-	if _, err := w.WriteTo(&svg); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"index z,", "hypermodel", "base model", "prediction",
 		"parameters ν, which are learned"} {
-		if !strings.Contains(svg.String(), ">"+text+"<") {
+		if !strings.Contains(string(picture), ">"+text+"<") {
 			t.Errorf("the figure has no text %q", text)
 		}
 	}
-	if n := strings.Count(svg.String(), ">ν<"); n != 2 {
+	if n := strings.Count(string(picture), ">ν<"); n != 2 {
 		t.Errorf("%d subscripts ν, want 2", n)
 	}
 }

@@ -26,8 +26,8 @@ var places = []struct {
 // name and the 95% interval of its mean regret. The colour shows the offer's position relative to the frontier. An
 // offer without cost, or without an interval of its regret, cannot be drawn on these axes and is left out. Offers
 // returns an error if the numbers of names and offers differ, and the errors of Lines.
-func Offers(axes Axes, offers []analysis.Tradeoff, cost func(analysis.Tradeoff) (float64, analysis.Place), names []string) (*gonum.Plot,
-	error) {
+func Offers(axes Axes, offers []analysis.Tradeoff, cost func(analysis.Tradeoff) (float64, analysis.Place),
+	names []string) (*gonum.Plot, error) {
 	if len(names) != len(offers) {
 		return nil, fmt.Errorf("%d names for %d offers: give one for each", len(names), len(offers))
 	}
@@ -60,23 +60,19 @@ func Offers(axes Axes, offers []analysis.Tradeoff, cost func(analysis.Tradeoff) 
 		return nil, err
 	}
 	p.Y.Min /= 1.6 // space for the legend
-	return p, NamesAbove(p, x, upper, shown)
+	writeAbove(p, x, upper, shown)
+	return p, nil
 }
 
-// NamesAbove writes a name for each point (x, y) of a plot. The names are next to each other above the data, with lines
-// to their points, and do not overlap. The vertical axis, which must be logarithmic, is extended. NamesAbove returns an
-// error if the numbers of points and names differ.
-func NamesAbove(p *gonum.Plot, x, y []float64, names []string) error {
-	if len(x) != len(y) || len(x) != len(names) {
-		return fmt.Errorf("%d names for %d x and %d y: give the same number of each", len(names), len(x), len(y))
-	}
+// writeAbove writes a name for each point (x, y) of a plot. The names are next to each other above the data, with lines
+// to their points, and do not overlap. The vertical axis, which must be logarithmic, is extended.
+func writeAbove(p *gonum.Plot, x, y []float64, names []string) {
 	p.Y.Max = p.Y.Min * math.Pow(p.Y.Max/p.Y.Min, 1/(1-namesShare))
 	points := make(plotter.XYs, len(x))
 	for i := range x {
 		points[i] = plotter.XY{X: x[i], Y: y[i]}
 	}
 	p.Add(&above{points, names, p.X.Tick.Label})
-	return nil
 }
 
 // namesShare is the share of the height for names above the data.

@@ -30,9 +30,6 @@ func TestOffers(t *testing.T) {
 		!strings.Contains(err.Error(), "2 names for 4 offers") {
 		t.Errorf("got error %v, want one about 2 names for 4 offers", err)
 	}
-	if err := NamesAbove(p, x5, x5, names[:1]); err == nil || !strings.Contains(err.Error(), "1 names for 5 x") {
-		t.Errorf("got error %v, want one about 1 name for 5 points", err)
-	}
 	if _, err := Offers(Axes{}, offers[3:], operations, names[3:]); err == nil {
 		t.Error("offers that cannot be shown: got no error")
 	}

@@ -1,11 +1,8 @@
 package plot
 
 import (
-	"bytes"
 	"errors"
-	"image"
 	"image/color"
-	"image/png"
 	"math"
 	"reflect"
 	"testing"
@@ -24,26 +21,14 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
+// Panels are drawn row by row. Sketches have the same pixels.
 func TestPanels(t *testing.T) {
-	line, err := Lines(Axes{Title: "a"}, Series{X: []float64{0, 1}, Y: []float64{0, 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := mustLines(t, Axes{Title: "a"}, Series{X: []float64{0, 1}, Y: []float64{0, 1}})
 	square, err := Heat("b", mat.NewDense(2, 2, []float64{1, 0, 0, -1}), 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := Panels(2, 20, 8, 100, line, square, line) // the last row has an empty panel
-	if err != nil {
-		t.Fatal(err)
-	}
-	img, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if w := img.Bounds().Dx(); w != int(math.Round(20/2.54*100)) {
-		t.Errorf("picture is %d pixels wide, want 20 cm at 100 dpi", w)
-	}
+	img := decoded(t)(Panels(2, 20, 8, 100, line, square, line)) // the last row has an empty panel
 	blue := color.RGBAModel.Convert(Palette[0])
 	found := false
 	for x := img.Bounds().Dx() / 2; x < img.Bounds().Dx() && !found; x++ {
@@ -52,33 +37,27 @@ func TestPanels(t *testing.T) {
 	if !found {
 		t.Error("the upper right panel has no full blue, the colour of 1")
 	}
+	if !reflect.DeepEqual(decoded(t)(Sketch(line, 8, 5, 50)), decoded(t)(PNG(line, 8, 5, 50))) ||
+		!reflect.DeepEqual(decoded(t)(SketchPanels(2, 16, 5, 50, line, line)), decoded(t)(Panels(2, 16, 5, 50, line, line))) {
+		t.Error("the pixels of the sketch and of the figure differ")
+	}
 	if _, err := Panels(2, 20, 8, 100); !errors.Is(err, errNothing) {
 		t.Errorf("no plots: got error %v, want errNothing", err)
 	}
-	if _, err := Heat("", mat.NewDense(2, 3, nil), 1); err == nil {
-		t.Error("matrix that is not square: got no error")
-	}
 }
 
-// A sketch has the same pixels as the figure.
-func TestSketch(t *testing.T) {
-	p, err := Lines(Axes{Title: "t"}, Series{X: []float64{0, 1}, Y: []float64{1, 2}})
+// Squares of 1 are blue, of -1 red, and of 0 white.
+func TestHeat(t *testing.T) {
+	p, err := Heat("", mat.NewDense(3, 3, []float64{1, 0, 0, 0, 1, 0, 0, 0, -1}), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pixels := func(data []byte, err error) image.Image {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		decoded, err := png.Decode(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return decoded
+	img := picture(t, p)
+	red := countNear(img, Palette[1])
+	if blue := countNear(img, Palette[0]); red < 1000 || math.Abs(float64(blue)/float64(red)-2) > 0.1 {
+		t.Errorf("got %d blue and %d red pixels, want twice as many blue ones", blue, red)
 	}
-	if !reflect.DeepEqual(pixels(Sketch(p, 8, 5, 50)), pixels(PNG(p, 8, 5, 50))) ||
-		!reflect.DeepEqual(pixels(SketchPanels(2, 16, 5, 50, p, p)), pixels(Panels(2, 16, 5, 50, p, p))) {
-		t.Error("the pixels of the sketch and of the figure differ")
+	if _, err := Heat("", mat.NewDense(2, 3, nil), 1); err == nil {
+		t.Error("matrix that is not square: got no error")
 	}
 }

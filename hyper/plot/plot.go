@@ -1,5 +1,13 @@
 // Package plot draws figures: curves of regret with their intervals, and other curves with bands, samples and points.
 //
+//	p, err := plot.Lines(plot.Axes{X: "input x", Y: "f(x)"},
+//		plot.Series{Label: "mean", X: x, Y: mean, Lower: lower, Upper: upper},
+//		plot.Series{Label: "data", X: dataX, Y: dataY, Points: true})
+//	err = plot.Save(p, "figure") // writes figure.png and figure.svg
+//
+// [Lines] draws numbers, [Regret] and [Sweep] draw results of experiments, and [Points], [Bars], [Forest] and [Heat] are
+// for estimates, values and matrices. [Panels] joins plots.
+//
 // It makes plots of gonum.org/v1/plot, which a caller may change, and converts them to PNG and SVG. Equal data give
 // equal files. A plot is not safe for concurrent use.
 package plot

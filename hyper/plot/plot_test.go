@@ -5,6 +5,8 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"image"
+	"image/color"
 	"image/png"
 	"io"
 	"math"
@@ -27,6 +29,43 @@ func mustLines(t *testing.T, axes Axes, series ...Series) *gonum.Plot {
 	return p
 }
 
+// decoded returns a function that decodes a PNG.
+func decoded(t *testing.T) func(data []byte, err error) image.Image {
+	return func(data []byte, err error) image.Image {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return img
+	}
+}
+
+func picture(t *testing.T, p *gonum.Plot) image.Image {
+	t.Helper()
+	return decoded(t)(PNG(p, 12, 8, 100))
+}
+
+// tint returns the palette's first colour with an opacity, on white.
+func tint(opacity float64) color.Color { return mixed(Palette[0], 1-opacity) }
+
+// countNear returns the number of pixels within 2 of a colour in each channel.
+func countNear(img image.Image, c color.Color) (n int) {
+	r, g, b, _ := c.RGBA()
+	near := func(x, y uint32) bool { return math.Abs(float64(x>>8)-float64(y>>8)) <= 2 }
+	for y := range img.Bounds().Dy() {
+		for x := range img.Bounds().Dx() {
+			if r2, g2, b2, _ := img.At(x, y).RGBA(); near(r, r2) && near(g, g2) && near(b, b2) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 var x5 = []float64{0, 1, 2, 3, 4}
 
 func TestPNGHasTheSizeAskedFor(t *testing.T) {
@@ -36,11 +75,7 @@ func TestPNGHasTheSizeAskedFor(t *testing.T) {
 		dpi           int
 		w, h          int
 	}{{16, 10, 200, 1260, 787}, {12.7, 7.62, 100, 500, 300}, {2.54 * 2, 2.54 * 3, 72, 144, 216}} { // cm / 2.54 x dpi
-		data, err := PNG(p, c.width, c.height, c.dpi)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if size := decodeSize(t, data); size != [2]int{c.w, c.h} {
+		if size := decoded(t)(PNG(p, c.width, c.height, c.dpi)).Bounds().Size(); size != image.Pt(c.w, c.h) {
 			t.Errorf("%v cm by %v cm at %d dpi: got %v, want %d by %d", c.width, c.height, c.dpi, size, c.w, c.h)
 		}
 	}
@@ -66,18 +101,14 @@ func TestLinesDrawsEveryPart(t *testing.T) {
 		Series{X: []float64{1, 3}, Y: []float64{5, -1}, Points: true},
 		Series{X: x5, Y: down, Dashed: true, Color: Gray})
 	img := picture(t, p)
-	for what, n := range map[string]int{"line": count(img, Palette[0]), "points": count(img, ink),
-		"dashes": count(img, Gray)} {
-		if n < 40 {
+	for what, c := range map[string]color.Color{"line": Palette[0], "points": ink, "dashes": Gray, "band": tint(0.2)} {
+		if n := countNear(img, c); n < 40 {
 			t.Errorf("%s: got %d pixels, want at least 40", what, n)
 		}
 	}
 	if p.Y.Min >= -2 || p.Y.Max <= 6 || p.X.Min != 0 || p.X.Max != 4 {
 		t.Errorf("got x from %v to %v and y from %v to %v", p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
 	}
-}
-
-func TestLinesDrawsEachSample(t *testing.T) {
 	paths := func(samples ...[]float64) int {
 		text, err := svg(mustLines(t, Axes{}, Series{X: x5, Y: x5, Samples: samples}), 16, 10)
 		if err != nil {
@@ -92,10 +123,14 @@ func TestLinesDrawsEachSample(t *testing.T) {
 
 func TestLinesLeavesGaps(t *testing.T) {
 	nan := math.NaN()
-	whole := count(picture(t, mustLines(t, Axes{}, Series{X: x5, Y: []float64{1, 1, 1, 1, 2}})), Palette[0])
-	gap := count(picture(t, mustLines(t, Axes{}, Series{X: x5, Y: []float64{1, 1, nan, 1, 2}})), Palette[0])
+	whole := countNear(picture(t, mustLines(t, Axes{}, Series{X: x5, Y: []float64{1, 1, 1, 1, 2}})), Palette[0])
+	gap := countNear(picture(t, mustLines(t, Axes{}, Series{X: x5, Y: []float64{1, 1, nan, 1, 2}})), Palette[0])
 	if ratio := float64(gap) / float64(whole); ratio < 0.35 || ratio > 0.65 { // two of four pieces are missing
 		t.Errorf("%v of the line is drawn, want about half", ratio)
+	}
+	void := []float64{nan, nan, nan, nan, nan} // such as the interval of a single run
+	if n := countNear(picture(t, mustLines(t, Axes{}, Series{X: x5, Y: x5, Lower: void, Upper: void})), tint(0.2)); n > 30 {
+		t.Errorf("a band of NaN has %d pixels", n) // some pixels of a smoothed line have the band's colour
 	}
 	p := mustLines(t, Axes{LogY: true, LogX: true}, Series{X: x5, Y: []float64{5, 0, -1, 10, 100},
 		Lower: []float64{1, -1, -1, -5, 10}, Upper: []float64{9, 1, 0, 20, 150}})
@@ -162,7 +197,7 @@ func TestXAxisAsAskedFor(t *testing.T) {
 func TestConstantData(t *testing.T) {
 	for _, axes := range []Axes{{}, {LogX: true, LogY: true}, {FromZero: true}} {
 		p := mustLines(t, axes, Series{X: []float64{3}, Y: []float64{7}, Points: true})
-		if !(p.X.Min < 3 && p.X.Max >= 3 && p.Y.Min < 7 && p.Y.Max > 7) || count(picture(t, p), ink) < 10 {
+		if !(p.X.Min < 3 && p.X.Max >= 3 && p.Y.Min < 7 && p.Y.Max > 7) || countNear(picture(t, p), ink) < 10 {
 			t.Errorf("%+v: got x from %v to %v and y from %v to %v", axes, p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
 		}
 	}
@@ -230,15 +265,6 @@ func wellFormed(t *testing.T, text []byte) {
 			t.Fatal(err)
 		}
 	}
-}
-
-func decodeSize(t *testing.T, data []byte) [2]int {
-	t.Helper()
-	img, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return [2]int{img.Bounds().Dx(), img.Bounds().Dy()}
 }
 
 func ExampleLines() {

@@ -12,8 +12,7 @@ import (
 // SGD steps that train the learner on all the data. The learner's policy is not used: an agent of the testbed only
 // predicts.
 type Agent struct {
-	Name  string
-	About string // a description, in one line
+	Name string
 	// Learner returns the learner for a number of inputs and a number of data. The learner predicts the log odds of
 	// class 1, or the response. The testbed sets Train.Capacity and Train.Inputs. Train.Steps is the number of SGD
 	// steps of one call.

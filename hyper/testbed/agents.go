@@ -69,31 +69,25 @@ func (k Kind) particles(n, inputs int) hyper.Model {
 }
 
 // MLP returns the testbed's single network: the baseline to which other agents are compared.
-func MLP() Agent { return mlp(Classes) }
-
-func mlp(k Kind) Agent {
-	return Agent{Name: "mlp", About: "a single network",
+func MLP(k Kind) Agent {
+	return k.agent(Agent{Name: "mlp",
 		Learner: func(inputs, _ int) learner.Learner { return trained(k.particles(1, inputs), 1e-3, 1) },
 		Numbers: decay(1), Steps: steps(1000),
-	}
+	})
 }
 
 // Ensemble returns the testbed's ensemble of n networks without prior functions. The testbed has n = 100.
-func Ensemble(n int) Agent { return ensemble(Classes, n) }
-
-func ensemble(k Kind, n int) Agent {
-	return Agent{Name: "ensemble", About: "networks with different random starts",
+func Ensemble(k Kind, n int) Agent {
+	return k.agent(Agent{Name: "ensemble",
 		Learner: func(inputs, _ int) learner.Learner { return trained(k.particles(n, inputs), 1e-3, n) },
 		Numbers: decay(1 / float64(n)), Steps: steps(1000),
-	}
+	})
 }
 
 // EnsemblePlus returns the testbed's agent ensemble+, with n networks. Each is the sum of a trained network and a fixed
 // network of the same kind, whose output is multiplied by 3/sqrt(rho). The testbed has n = 100.
-func EnsemblePlus(n int) Agent { return ensemblePlus(Classes, n) }
-
-func ensemblePlus(k Kind, n int) Agent {
-	return Agent{Name: "ensemble+", About: "networks, each plus a fixed random network",
+func EnsemblePlus(k Kind, n int) Agent {
+	return k.agent(Agent{Name: "ensemble+",
 		Learner: func(inputs, _ int) learner.Learner {
 			net, model := k.network(inputs, hidden...)
 			b := k.particles(n, inputs)
@@ -103,7 +97,7 @@ func ensemblePlus(k Kind, n int) Agent {
 		},
 		Numbers: withPrior(decay(1/float64(n)), func(rho float64) float64 { return 3 / math.Sqrt(rho) }),
 		Steps:   steps(1000),
-	}
+	})
 }
 
 // hypermodelIndex is the length of the index of the agent [Hypermodel].
@@ -113,10 +107,8 @@ const hypermodelIndex = 6
 // times 1/sqrt(rho). The fixed network has a hidden layer of 10 units, and each of its two layers depends on one half
 // of the index. C is drawn regardless of fan-in and mu starts at 0, as in the library enn before 20 May 2022: see the
 // package comment.
-func Hypermodel() Agent { return hypermodel(Classes) }
-
-func hypermodel(k Kind) Agent {
-	return Agent{Name: "hypermodel", About: "parameters linear in an index of 6 numbers",
+func Hypermodel(k Kind) Agent {
+	return k.agent(Agent{Name: "hypermodel",
 		Learner: func(inputs, _ int) learner.Learner {
 			_, model := k.network(inputs, hidden...)
 			net, fixed := k.network(inputs, 10)
@@ -129,7 +121,7 @@ func hypermodel(k Kind) Agent {
 		},
 		Numbers: withPrior(decay(1), func(rho float64) float64 { return 1 / math.Sqrt(rho) }),
 		Steps:   steps(2000),
-	}
+	})
 }
 
 // fanIn returns 1/sqrt(fan-in) for each weight of a network, and 1 for each bias.
@@ -144,8 +136,8 @@ func fanIn(net base.MLP) (out []float64) {
 
 // Epinet returns the testbed's epinet: see [hyper.Epinet]. The outputs of its fixed networks are multiplied by 0.3/rho.
 // It has one output, the log odds.
-func Epinet() Agent {
-	return Agent{Name: "epinet", About: "a network plus a small network that reads the index",
+func Epinet(k Kind) Agent {
+	return k.agent(Agent{Name: "epinet",
 		Learner: func(inputs, _ int) learner.Learner {
 			b := hyper.NewEpinet(inputs)
 			b.Truncated = true
@@ -162,26 +154,26 @@ func Epinet() Agent {
 			}
 			return 1000
 		},
-	}
+	})
 }
 
 // NetworkGP returns an agent that the testbed does not have: the testbed's single network plus the deviations of a
 // Gaussian process, see [hyper.NetworkGP]. Before data the deviations have standard deviation 0.1/rho. The agent has
 // one output, the log odds.
-func NetworkGP() Agent {
-	return Agent{Name: "network-gp", About: "a network plus a Gaussian process (not in the testbed)",
+func NetworkGP(k Kind) Agent {
+	return k.agent(Agent{Name: "network-gp",
 		Learner: func(inputs, _ int) learner.Learner {
 			b := hyper.NewNetworkGP(inputs)
 			b.Truncated = true
 			return trained(b, 1e-3, 1)
 		},
 		Numbers: withPrior(decay(1), func(rho float64) float64 { return 0.1 / rho }), Steps: steps(1000),
-	}
+	})
 }
 
 // bayesByBackprop returns the testbed's Bayes by Backprop, with an analytic divergence from N(0, 1).
 func bayesByBackprop(k Kind) Agent {
-	return Agent{Name: "bbb", About: "Bayes by Backprop",
+	return k.agent(Agent{Name: "bbb",
 		Learner: func(inputs, _ int) learner.Learner {
 			net, model := k.network(inputs, hidden...)
 			l := trained(hyper.Model{Base: model, Hyper: hyper.MeanField{Params: hyper.NumTheta(model),
@@ -193,20 +185,51 @@ func bayesByBackprop(k Kind) Agent {
 			return map[string]float64{"KL": math.Sqrt(p.Temperature) * float64(p.Inputs)}
 		},
 		Steps: steps(1000),
-	}
+	})
 }
 
 // Dropout returns the testbed's dropout network: a tenth of the units of two hidden layers of 100 units is dropped, by
 // one mask for each step. The network has one output, the log odds.
-func Dropout() Agent {
-	return Agent{Name: "dropout", About: "a network; each function drops a random set of units",
+func Dropout(k Kind) Agent {
+	return k.agent(Agent{Name: "dropout",
 		Learner: func(inputs, _ int) learner.Learner {
 			net := base.MLP{Layers: []int{inputs, 100, 100, 1}}
 			return trained(hyper.Model{Base: net,
 				Hyper: hyper.Dropout{Net: net, Keep: 0.9, InitNu: hyper.InitTruncatedLayers(net, 0)}}, 1e-3, 1)
 		},
 		Numbers: decay(1), Steps: steps(1000),
+	})
+}
+
+// agent returns an agent for a kind of sweep. a is the agent for classes, with the network of the kind. An agent of
+// regression learns responses with the loss (f(x) - y)^2 / (2 sigma^2). Its settings equal the settings for classes with
+// rho = 1. An agent with fixed prior functions adds noise to the data, different for each function and as large as the
+// noise of the data, so that its functions differ as draws from a posterior do. The deviations of network-gp have the
+// variance of the truth.
+func (k Kind) agent(a Agent) Agent {
+	if k == Classes {
+		return a
 	}
+	usual, numbers := a.Learner, a.Numbers
+	a.Learner = func(inputs, data int) learner.Learner {
+		l := usual(inputs, data)
+		l.Train.Loss = train.Gaussian{}
+		switch a.Name {
+		case "ensemble+", "hypermodel", "epinet":
+			l.Train.Unperturbed = false
+		}
+		return l
+	}
+	a.Numbers = func(p Problem) map[string]float64 {
+		p.Temperature = 1
+		out := numbers(p)
+		out["NoiseVariance"] = p.Noise * p.Noise
+		if a.Name == "network-gp" {
+			out["InitVariance"] = p.processTruth().Variance()
+		}
+		return out
+	}
+	return a
 }
 
 // Agents returns the testbed's agents for a sweep, with the settings of the testbed's code, and [NetworkGP]. In sweeps
@@ -219,13 +242,10 @@ func Dropout() Agent {
 // rho = 1.
 func Agents(s Sweep) []Agent {
 	k := s.Kind
-	all := []Agent{mlp(k), ensemble(k, 100), ensemblePlus(k, 100), hypermodel(k), Epinet(), Dropout(), bayesByBackprop(k),
-		NetworkGP()}
+	all := []Agent{MLP(k), Ensemble(k, 100), EnsemblePlus(k, 100), Hypermodel(k), Epinet(k), Dropout(k),
+		bayesByBackprop(k), NetworkGP(k)}
 	for i, a := range all {
-		switch {
-		case k != Classes:
-			all[i] = regression(a)
-		case s.Anchors > 0 && a.Name != "mlp" && a.Name != "epinet":
+		if s.Anchors > 0 && a.Name != "mlp" && a.Name != "epinet" {
 			all[i].Steps = byRatio(1000)
 		}
 	}

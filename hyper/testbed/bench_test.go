@@ -16,9 +16,10 @@ import (
 // the core, at the same time.
 func BenchmarkTraining(b *testing.B) {
 	const problems, data, inputs = 5, 1000, 10
-	for _, agent := range []Agent{MLP(), Epinet(), Hypermodel(), Ensemble(100), EnsemblePlus(100)} {
+	for _, agent := range []Agent{MLP(Classes), Epinet(Classes), Hypermodel(Classes), Ensemble(Classes, 100),
+		EnsemblePlus(Classes, 100)} {
 		b.Run(agent.Name, func(b *testing.B) {
-			t := must.M1(newTrial(must.M1(backend.Open(backend.Default())), agent, Classes, inputs, data, nil))
+			t := newTrial(must.M1(backend.Open(backend.Default())), agent, Classes, inputs, data, nil)
 			var all []Problem
 			for i := range problems {
 				all = append(all, Problem{Number: i, Inputs: inputs, Data: data, Temperature: 0.1, Seed: uint64(i + 1)})

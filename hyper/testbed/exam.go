@@ -15,6 +15,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
+// exam holds the programs that test a trained agent on one kind of test inputs.
+type exam struct {
+	testInputs
+	trial                *trial
+	scorer               scorer
+	chunk                int // number of indices in a call; with projection, number of batches
+	projected            bool
+	draw, predict, score *program
+}
+
+// mostExact is the largest tau at which the likelihood is the mean over functions. For larger tau it is a projection.
+const mostExact = 10
+
 // classIndices is K, the number of functions of an agent that predict each batch, as in the testbed.
 const classIndices = 1000
 
@@ -29,7 +42,7 @@ func (e *exam) stream(seeds *Node) rng.Stream { return problemStream(seeds).Name
 func (e *exam) buildDraw(in named[*Node]) named[*Node] {
 	seeds := in[seedName]
 	s, g := e.stream(seeds), seeds.Graph()
-	out := e.marks.draw(e, in)
+	out := e.scorer.draw(e, in)
 	if _, ok := e.trial.finite(); ok {
 		drawn := s.Named("z").Intn(Const(g, int32(e.trial.columns())), e.trial.kind.indices())
 		out["weights"] = ReduceSum(OneHot(drawn, e.trial.columns(), dtypes.Float32), 1)
@@ -37,9 +50,9 @@ func (e *exam) buildDraw(in named[*Node]) named[*Node] {
 	return out
 }
 
-// marks scores functions in one kind of sweep. Test inputs have the name "x"; all else that a kind needs, of the test
+// scorer scores functions in one kind of sweep. Test inputs have the name "x"; all else that a kind needs, of the test
 // inputs and of the functions so far, has other names.
-type marks interface {
+type scorer interface {
 	// draw makes the test inputs, the truth there, and the state before any function.
 	draw(e *exam, in named[*Node]) named[*Node]
 	// add returns the state after more functions, whose outputs at the test inputs are f [runs, indices, inputs].
@@ -49,15 +62,15 @@ type marks interface {
 	cost(in named[*Node]) *Node
 }
 
-// marks returns the scores of the kind.
-func (k Kind) marks() marks {
+// scorer returns the scorer of the kind.
+func (k Kind) scorer() scorer {
 	switch k {
 	case Responses:
-		return ofResponses{}
+		return responseScorer{}
 	case Functions:
-		return ofFunctions{}
+		return functionScorer{}
 	}
-	return ofClasses{}
+	return classScorer{}
 }
 
 // indices returns the number of functions of an agent that predict.
@@ -68,54 +81,14 @@ func (k Kind) indices() int {
 	return responseIndices
 }
 
-// ofClasses scores [Classes]: by the log-likelihood of tau classes together.
-type ofClasses struct{}
-
-func (ofClasses) draw(e *exam, in named[*Node]) named[*Node] {
-	s := e.stream(in[seedName])
-	d := e.Draw(s, e.trial.env, in[thetaName], in[rhoName])
-	out := named[*Node]{"x": d.X, "truth": d.Truth, "ones": d.Ones, "zeros": d.Zeros}
-	if !e.projected {
-		out.add("mixture.", newMeanLikelihood(s.Graph(), s.Runs(), e.Batches).nodes())
-	}
-	return out
-}
-
-func (ofClasses) add(in named[*Node], f, weights *Node) named[*Node] {
-	out := named[*Node]{}
-	out.add("mixture.", mixture(in).Accumulate(drawn(in).LogLikelihood(f), weights).nodes())
-	return out
-}
-
-func (ofClasses) cost(in named[*Node]) *Node {
-	ll := in["ll"] // only set by projection
-	if ll == nil {
-		ll = mixture(in).Mean()
-	}
-	return drawn(in).less(ll)
-}
-
-// drawn returns the test inputs that buildDraw made.
-func drawn(in named[*Node]) drawnTests {
-	return drawnTests{X: in["x"], Truth: in["truth"], Ones: in["ones"], Zeros: in["zeros"]}
-}
-
-func (m meanLikelihood) nodes() map[string]*Node {
-	return map[string]*Node{"top": m.Top, "sum": m.Sum, "weight": m.Weight}
-}
-
-func mixture(in named[*Node]) meanLikelihood {
-	return meanLikelihood{Top: in["mixture.top"], Sum: in["mixture.sum"], Weight: in["mixture.weight"]}
-}
-
-// buildAnswer adds the predictions of the functions of a chunk of indices. With projection it returns the predictions
+// buildPredict adds the predictions of the functions of a chunk of indices. With projection it returns the predictions
 // of all functions for a chunk of batches.
-func (e *exam) buildAnswer(in named[*Node]) named[*Node] {
+func (e *exam) buildPredict(in named[*Node]) named[*Node] {
 	if e.projected {
 		return e.project(in)
 	}
 	z, weights := e.indices(in)
-	return e.marks.add(in, e.trial.learner.At(train.State(in.part("agent.")), z, in["x"]), weights)
+	return e.scorer.add(in, e.trial.learner.At(train.State(in.part("agent.")), z, in["x"]), weights)
 }
 
 // project returns the log-likelihoods of a chunk of batches, [runs, batches].
@@ -134,7 +107,7 @@ func (e *exam) project(in named[*Node]) named[*Node] {
 	}
 	f := e.trial.learner.At(train.State(in.part("agent.")), z, d.X)
 	s := e.stream(seeds).Named("projection").At(chunk)
-	return named[*Node]{"ll": projection{}.LogLikelihood(s, d, f, in["weights"])}
+	return named[*Node]{"ll": projection(s, d, f, in["weights"])}
 }
 
 // indices returns the indices of a chunk, and their weights [runs, indices], or nil weights.
@@ -162,10 +135,10 @@ func rowsOf(x, chunk *Node, n int) *Node {
 	return row.Take(x, at)
 }
 
-// buildMark computes the divergence of each problem and its standard error over the batches. For single classes it also
+// buildScore computes the divergence of each problem and its standard error over the batches. For single classes it also
 // computes accuracy and calibration error.
-func (e *exam) buildMark(in named[*Node]) named[*Node] {
-	mean, se := meanOf(e.marks.cost(in))
+func (e *exam) buildScore(in named[*Node]) named[*Node] {
+	mean, se := meanOf(e.scorer.cost(in))
 	out := named[*Node]{klName: mean, seName: se}
 	if e.trial.kind == Classes && e.Tau == 1 {
 		out[accuracyName], out[eceName] = calibration(mixture(in).Mean())
@@ -181,30 +154,30 @@ const (
 	eceName      = "ece"
 )
 
-// take tests the trained agent on problems, and returns the scores of each problem.
-func (e *exam) take(ctx context.Context, args, state named[*tensors.Tensor]) (marks marked, err error) {
+// run tests the trained agent on problems, and returns the scores of each problem.
+func (e *exam) run(ctx context.Context, args, state named[*tensors.Tensor]) (out problemScores, err error) {
 	e.chunk = e.chunkOf(args[seedName].Shape().Dim(0))
 	of := args.without("in.", "data.")
 	if theta := state[thetaName]; theta != nil {
 		of[thetaName] = theta
 	}
-	paper, err := e.draw.call(of)
+	tests, err := e.draw.call(of)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { release(paper) }()
+	defer func() { release(tests) }()
 	ask := func(chunk int) (named[*tensors.Tensor], error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		now := maps.Clone(paper)
+		now := maps.Clone(tests)
 		maps.Copy(now, state)
 		delete(now, thetaName)
 		now[seedName], now[chunkName] = args[seedName], tensors.FromValue(int32(chunk))
-		return e.answer.call(now)
+		return e.predict.call(now)
 	}
 	if e.projected {
-		if paper["ll"], err = e.projections(ask); err != nil {
+		if tests["ll"], err = e.projections(ask); err != nil {
 			return nil, err
 		}
 	} else {
@@ -214,23 +187,23 @@ func (e *exam) take(ctx context.Context, args, state named[*tensors.Tensor]) (ma
 				return nil, err
 			}
 			for name, x := range next {
-				paper[name].MustFinalizeAll()
-				paper[name] = x
+				tests[name].MustFinalizeAll()
+				tests[name] = x
 			}
 		}
 	}
-	scores, err := e.mark.call(paper)
+	scores, err := e.score.call(tests)
 	if err != nil {
 		return nil, err
 	}
 	defer release(scores)
-	marks = marked{}
+	out = problemScores{}
 	for name, x := range scores {
-		if marks[name], err = tensors.CopyFlatData[float32](x); err != nil {
+		if out[name], err = tensors.CopyFlatData[float32](x); err != nil {
 			return nil, err
 		}
 	}
-	return marks, nil
+	return out, nil
 }
 
 // projections joins the log-likelihoods of chunks of batches, [runs, batches].

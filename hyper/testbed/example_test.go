@@ -7,19 +7,14 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
-	"github.com/hypermodels/hypermodels/hyper/bandit"
-	"github.com/hypermodels/hypermodels/hyper/catalog"
-	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
 // The testbed's agents, and an agent of the caller: an ensemble of five small networks, trained by 100 SGD steps.
 func ExampleAgents() {
-	small := func(p bandit.Problem, _ int) learner.Learner {
-		return must.M1(catalog.For("ensemble", p, []byte(`{"particles":5,"hidden":"20"}`)))
-	}
 	s := testbed.Classification()
-	agents := append(testbed.Agents(s), testbed.FromLearner(s, "small", small, 100))
+	small := must.M1(testbed.FromCatalog(s, "small", "ensemble", []byte(`{"particles":5,"hidden":"20"}`), 100))
+	agents := append(testbed.Agents(s), small)
 	for _, a := range agents {
 		fmt.Printf("%s: %d steps; %v\n", a.Name, a.Steps(10, 10_000), a.Validate(10, 10_000))
 	}
@@ -41,7 +36,7 @@ func ExampleTry() {
 	s.Problems = s.Problems[:1]
 	o := testbed.Options{Backend: backend.Go, Batches: 10, Taus: []int{1}}
 	var results []testbed.Result
-	must.M(testbed.Try(context.Background(), testbed.MLP(), s, o, func(r []testbed.Result) error {
+	must.M(testbed.Try(context.Background(), testbed.MLP(testbed.Classes), s, o, func(r []testbed.Result) error {
 		results = append(results, r...)
 		return nil
 	}))

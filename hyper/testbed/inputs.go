@@ -1,13 +1,10 @@
 package testbed
 
 import (
-	"errors"
-
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
 
-	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -22,16 +19,6 @@ type testInputs struct {
 	// Anchors is the number of different inputs of a batch, drawn from N(0, I). The tau inputs are drawn from them with
 	// replacement; dyadic sampling has 2. 0 means tau independent inputs.
 	Anchors int
-}
-
-// Validate reports every number that is out of its range.
-func (t testInputs) Validate() error {
-	errs := errors.Join(faults.AtLeast("Batches", t.Batches, 1), faults.AtLeast("Tau", t.Tau, 1),
-		faults.AtLeast("Anchors", t.Anchors, 0))
-	if errs == nil {
-		errs = faults.Size("the inputs drawn", t.Batches, t.Tau, t.Distinct())
-	}
-	return faults.Prefix("testbed: ", errs)
 }
 
 // Distinct returns the number of inputs of a batch at which an agent predicts. If tau is 1, anchors make no difference:
@@ -76,9 +63,11 @@ func (t testInputs) Classes(s rng.Stream, x, truth *Node) drawnTests {
 	return drawnTests{X: x, Truth: truth, Ones: ReduceSum(Mul(at, one), 2), Zeros: ReduceSum(Mul(at, OneMinus(one)), 2)}
 }
 
-// Slice returns the batches from up to, and without, to. Fewer batches at once take less memory.
-func (d drawnTests) Slice(from, to int) drawnTests {
-	each := d.Ones.Shape().Dim(2)
-	of := func(x *Node, each int) *Node { return Slice(x, AxisRange(), AxisRange(from*each, to*each)) }
-	return drawnTests{X: of(d.X, each), Truth: of(d.Truth, each), Ones: of(d.Ones, 1), Zeros: of(d.Zeros, 1)}
+// nodes returns the test inputs and classes by name. drawn is its inverse.
+func (d drawnTests) nodes() named[*Node] {
+	return named[*Node]{"x": d.X, "truth": d.Truth, "ones": d.Ones, "zeros": d.Zeros}
+}
+
+func drawn(in named[*Node]) drawnTests {
+	return drawnTests{X: in["x"], Truth: in["truth"], Ones: in["ones"], Zeros: in["zeros"]}
 }

@@ -7,7 +7,6 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
@@ -73,42 +72,4 @@ func TestClassesAreDrawnOneByOne(t *testing.T) {
 		}
 		within(t, "squares less their expectation", excess, 0)
 	})
-}
-
-// Two parts of the tests have the same likelihoods as the whole.
-func TestSlice(t *testing.T) {
-	e, tests := networkTruth{Inputs: 3}, testInputs{Batches: 9, Tau: 10, Anchors: 2}
-	testbackend.ForEach(t, func(t *testing.T, name string) {
-		out := eval(t, name, func(in []*Node) []*Node {
-			s := rng.New(in[0])
-			theta := e.Init(s.Named("truth"))
-			d := tests.Draw(s.Named("tests"), e, theta, in[1])
-			of := func(d drawnTests) *Node { return d.LogLikelihood(InsertAxes(e.Logit(theta, d.X, in[1]), 1)) }
-			first, rest := d.Slice(0, 4), d.Slice(4, 9)
-			return []*Node{of(d), Concatenate([]*Node{of(first), of(rest)}, 2), d.Truth,
-				Concatenate([]*Node{first.Truth, rest.Truth}, 1)}
-		}, seeds(2), []float32{0.1, 0.5})
-		near(t, "log-likelihoods", out[1], out[0], single)
-		near(t, "truth", out[3], out[2], 0)
-	})
-}
-
-// Dyadic tests of a problem: the number of times that each class was drawn, at each of the two inputs of three batches.
-func Example_testInputs() {
-	b, err := backend.Open(backend.Go)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	out, err := CallOnceN(b, func(in []*Node) []*Node {
-		s, e := rng.New(in[0]), networkTruth{Inputs: 10}
-		d := testInputs{Batches: 3, Tau: 10, Anchors: 2}.Draw(s.Named("tests"), e, e.Init(s.Named("truth")), in[1])
-		return []*Node{d.Ones, d.Zeros}
-	}, []uint64{1}, []float32{0.01})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(out[0].Value(), out[1].Value())
-	// Output: [[[6 0] [8 2] [0 0]]] [[[0 4] [0 0] [5 5]]]
 }

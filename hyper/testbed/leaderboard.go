@@ -107,5 +107,7 @@ func lineOf(s Sweep, own, baseline map[int]float64) (Line, bool) {
 		return Line{}, false
 	}
 	a, b := s.score(own), s.score(baseline)
-	return Line{Problems: len(s.Problems), Mean: stats.Float(a.Mean()), SE: stats.Float(a.StdErr()), Ratio: a.Paired(b)}, true
+	return Line{Problems: len(s.Problems), Mean: stats.Float(a.Mean()), SE: stats.Float(a.StdErr()),
+		// The interval treats differences between settings as chance. It is too wide if the ratio depends on the setting.
+		Ratio: stats.RatioOfMeans(a.KL, b.KL)}, true
 }

@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-
-	"github.com/gomlx/compute"
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
@@ -18,24 +15,21 @@ import (
 )
 
 // LogisticProblem is the example of "Evaluating high-order predictive distributions in deep learning" (UAI 2022,
-// figures 1 and 2), in which nothing is learned: logistic regression with log odds phi^T x / rho. phi is drawn from
-// N(0, I), anew for each batch. (The paper's text multiplies by rho; its figures divide.) Three agents know that
-// distribution:
+// figures 1 and 2), in which nothing is learned: logistic regression with log odds phi^T x / rho, where rho = 0.01. phi
+// is drawn from N(0, I), anew for each batch. (The paper's text multiplies by rho; its figures divide.) Three agents
+// know that distribution:
 //
 //   - uniform gives both classes one half;
-//   - prior draws one phi for all inputs of a batch, from a sample of size Samples: it knows how its predictions depend
-//     on each other;
+//   - prior draws one phi for all inputs of a batch, from a sample of 10,000: it knows how its predictions depend on
+//     each other;
 //   - marginal draws a new phi for each class, so that its joint probabilities are products of prior's probabilities of
 //     single classes. Since phi and -phi are equally likely, these are one half. But for sampling error, marginal
 //     equals uniform.
 type LogisticProblem struct {
-	Inputs      int     // D
-	Anchors     int     // of the test inputs, see testInputs
-	Tau         int     // 0 is 10
-	Batches     int     // 0 is 400
-	Samples     int     // K; 0 is 10,000
-	Temperature float64 // rho; 0 is 0.01
-	Seed        uint64
+	Inputs  int // D
+	Anchors int // of the test inputs, of which each batch has ten; see testInputs
+	Batches int // 0 is 400
+	Seed    uint64
 }
 
 // Divergence is the divergence of an agent and its standard error, in nats.
@@ -47,16 +41,14 @@ func (d Divergence) String() string { return fmt.Sprintf("%.2f +- %.2f", d.Mean,
 type LogisticRow struct{ Uniform, Prior, Marginal Divergence }
 
 func (c LogisticProblem) tests() testInputs {
-	return testInputs{Batches: cmp.Or(c.Batches, 400), Tau: cmp.Or(c.Tau, 10), Anchors: c.Anchors}
+	return testInputs{Batches: cmp.Or(c.Batches, 400), Tau: 10, Anchors: c.Anchors}
 }
-
-func (c LogisticProblem) samples() int { return cmp.Or(c.Samples, 10_000) }
-func (c LogisticProblem) rho() float64 { return cmp.Or(c.Temperature, 0.01) }
 
 // Validate reports every number that is out of its range.
 func (c LogisticProblem) Validate() error {
 	return faults.Prefix("testbed.LogisticProblem: ", errors.Join(faults.AtLeast("Inputs", c.Inputs, 1),
-		c.tests().Validate(), faults.AtLeast("Samples", c.samples(), 1), faults.Positive("Temperature", c.rho())))
+		faults.AtLeast("Anchors", c.Anchors, 0), faults.AtLeast("Batches", c.Batches, 0),
+		faults.Size("the test inputs", c.tests().Batches, 10, max(c.Inputs, 1))))
 }
 
 // LogisticRegression evaluates the three agents on a backend. For the backend's name see [backend.Open].
@@ -71,108 +63,78 @@ func LogisticRegression(c LogisticProblem, backendName string) (LogisticRow, err
 	return row, nil
 }
 
+// The number of phi, and the number of these that are evaluated at once.
+const (
+	logisticSamples = 10_000
+	logisticChunk   = 500
+)
+
 // run draws the tests, adds up the agents' predictions chunk by chunk, and compares them to the truth.
 func (c LogisticProblem) run(backendName string) (LogisticRow, error) {
 	b, err := backend.Open(backendName)
 	if err != nil {
 		return LogisticRow{}, err
 	}
-	seed := []uint64{c.Seed}
-	sums, err := CallOnceN(b, func(in []*Node) []*Node { return c.start(rng.New(in[0])).nodes() }, seed)
+	seed := tensors.FromValue([]uint64{c.Seed})
+	state, err := newProgram(b, c.buildStart).call(named[*tensors.Tensor]{seedName: seed})
+	add := newProgram(b, c.buildAdd)
+	for from := 0; from < logisticSamples && err == nil; from += logisticChunk {
+		state[seedName], state["from"] = seed, tensors.FromValue(int32(from))
+		state, err = add.call(state)
+	}
 	if err != nil {
 		return LogisticRow{}, err
 	}
-	add, err := NewExec(b, func(in []*Node) []*Node {
-		return c.add(rng.New(in[0]), in[1], logisticOf(in[2:])).nodes()
-	})
+	out, err := newProgram(b, buildDivergences).call(state)
 	if err != nil {
 		return LogisticRow{}, err
 	}
-	defer add.Finalize()
-	for from := 0; from < c.samples(); from += logisticChunk {
-		args := []any{seed, int32(from)}
-		for _, sum := range sums {
-			args = append(args, sum)
-		}
-		if sums, err = add.Call(args...); err != nil {
-			return LogisticRow{}, err
-		}
+	of := func(agent string) Divergence {
+		number := func(name string) float64 { return float64(tensors.MustCopyFlatData[float32](out[name])[0]) }
+		return Divergence{number(agent), number(agent + ", error")}
 	}
-	return c.compare(b, sums)
+	return LogisticRow{Uniform: of("uniform"), Prior: of("prior"), Marginal: of("marginal")}, nil
 }
 
-// logisticChunk is the number of phi that are evaluated at once.
-const logisticChunk = 500
+// logit returns the log odds of an inner product phi^T x, for rho = 0.01.
+func logit(product *Node) *Node { return DivScalar(product, 0.01) }
 
-// logisticSums holds the tests, and the sums over the phi so far. ones and zeros are the sums of the probabilities of
-// the two classes at each input, [1, batches * distinct].
-type logisticSums struct {
-	drawnTests
-	meanLikelihood
-	ones, zeros *Node
-}
-
-func (l logisticSums) nodes() []*Node {
-	return []*Node{l.X, l.Truth, l.drawnTests.Ones, l.drawnTests.Zeros, l.Top, l.Sum, l.Weight, l.ones, l.zeros}
-}
-
-func logisticOf(n []*Node) logisticSums {
-	return logisticSums{drawnTests{n[0], n[1], n[2], n[3]}, meanLikelihood{n[4], n[5], n[6]}, n[7], n[8]}
-}
-
-// start draws a truth and the inputs of each batch, for one run.
-func (c LogisticProblem) start(s rng.Stream) logisticSums {
-	t := c.tests()
+// buildStart draws a truth and the inputs of each batch, for one run. It returns the tests, "mixture.*" without any
+// phi, and the sums over phi of the probabilities of the two classes at each input, "sum.ones" and "sum.zeros",
+// [1, batches * distinct].
+func (c LogisticProblem) buildStart(in named[*Node]) named[*Node] {
+	s, t := rng.New(in[seedName]), c.tests()
 	x := s.Named("x").Normal(t.Batches, t.Distinct(), c.Inputs)
 	truth := Einsum("rbid,rbd->rbi", x, s.Named("truth").Normal(t.Batches, c.Inputs))
-	truth = c.logit(Reshape(truth, 1, t.Batches*t.Distinct()))
-	d := t.Classes(s.Named("classes"), Reshape(x, 1, t.Batches*t.Distinct(), c.Inputs), truth)
-	return logisticSums{d, newMeanLikelihood(s.Graph(), 1, t.Batches), ZerosLike(truth), ZerosLike(truth)}
+	truth = logit(Reshape(truth, 1, t.Batches*t.Distinct()))
+	out := t.Classes(s.Named("classes"), Reshape(x, 1, t.Batches*t.Distinct(), c.Inputs), truth).nodes()
+	maps.Copy(out, newMeanLikelihood(s.Graph(), 1, t.Batches).nodes())
+	out["sum.ones"], out["sum.zeros"] = ZerosLike(truth), ZerosLike(truth)
+	return out
 }
 
-func (c LogisticProblem) logit(product *Node) *Node {
-	return DivScalar(product, c.rho())
+// buildAdd evaluates a chunk of phi, beginning with number "from".
+func (c LogisticProblem) buildAdd(in named[*Node]) named[*Node] {
+	phi := rng.New(in[seedName]).Named("phi").At(in["from"]).Normal(logisticChunk, c.Inputs)
+	d := drawn(in)
+	f := logit(Einsum("rkd,rid->rki", phi, d.X))
+	out := d.nodes()
+	maps.Copy(out, mixture(in).Accumulate(d.LogLikelihood(f), nil).nodes())
+	out["sum.ones"] = Add(in["sum.ones"], ReduceSum(Sigmoid(f), 1))
+	out["sum.zeros"] = Add(in["sum.zeros"], ReduceSum(Sigmoid(Neg(f)), 1))
+	return out
 }
 
-// add evaluates a chunk of phi, beginning with number from. Phi beyond the last have weight 0.
-func (c LogisticProblem) add(s rng.Stream, from *Node, l logisticSums) logisticSums {
-	phi := s.Named("phi").At(from).Normal(logisticChunk, c.Inputs)
-	f := c.logit(Einsum("rkd,rid->rki", phi, l.X))
-	number := Add(Iota(s.Graph(), shapes.Make(dtypes.Int32, 1, logisticChunk), 1), from)
-	weights := ConvertDType(LessThan(number, Const(s.Graph(), int32(c.samples()))), dtypes.Float32)
-	sum := func(f *Node) *Node { return Einsum("rk,rki->ri", weights, Sigmoid(f)) }
-	return logisticSums{l.drawnTests, l.Accumulate(l.LogLikelihood(f), weights), Add(l.ones, sum(f)), Add(l.zeros, sum(Neg(f)))}
-}
-
-// compare returns the agents' divergences.
-func (c LogisticProblem) compare(b compute.Backend, sums []*tensors.Tensor) (LogisticRow, error) {
-	var args []any
-	for _, sum := range sums {
-		args = append(args, sum)
+// buildDivergences returns the agents' divergences, and their standard errors.
+func buildDivergences(in named[*Node]) named[*Node] {
+	d, out := drawn(in), named[*Node]{}
+	// The log-likelihood of marginal, from the products of mean probabilities.
+	part := func(counts, sum *Node) *Node {
+		return Mul(counts, Log(Reshape(DivScalar(sum, logisticSamples), counts.Shape().Dimensions...)))
 	}
-	out, err := CallOnceN(b, func(in []*Node) (all []*Node) {
-		l := logisticOf(in)
-		for _, ll := range []*Node{l.Uniform(), l.Mean(), l.marginal()} {
-			mean, se := l.Divergence(ll)
-			all = append(all, mean, se)
-		}
-		return all
-	}, args...)
-	if err != nil {
-		return LogisticRow{}, err
-	}
-	of := func(i int) Divergence {
-		number := func(i int) float64 { return float64(tensors.MustCopyFlatData[float32](out[i])[0]) }
-		return Divergence{number(2 * i), number(2*i + 1)}
-	}
-	return LogisticRow{Uniform: of(0), Prior: of(1), Marginal: of(2)}, nil
-}
-
-// marginal returns the log-likelihood of each batch by the products of mean probabilities, [1, batches].
-func (l logisticSums) marginal() *Node {
-	of := func(counts, sum *Node) *Node {
-		mean := Reshape(Div(sum, InsertAxes(l.Weight, -1)), counts.Shape().Dimensions...)
-		return Mul(counts, Log(mean))
-	}
-	return ReduceSum(Add(of(l.drawnTests.Ones, l.ones), of(l.drawnTests.Zeros, l.zeros)), 2)
+	marginal := ReduceSum(Add(part(d.Ones, in["sum.ones"]), part(d.Zeros, in["sum.zeros"])), 2)
+	out["uniform"], out["uniform, error"] = d.Divergence(d.Uniform())
+	out["prior"], out["prior, error"] = d.Divergence(mixture(in).Mean())
+	out["marginal"], out["marginal, error"] = d.Divergence(marginal)
+	return out
 }

@@ -27,7 +27,7 @@ func (p Problem) Validate() error {
 		errs = faults.Size("the data", p.Data, p.Inputs)
 	}
 	if errs == nil && p.regression() {
-		errs = errors.Join(p.processTruth().Validate(), faults.Size("the covariance of the responses", p.Data, p.Data))
+		errs = faults.Size("the covariance of the responses", p.Data, p.Data)
 	}
 	return faults.Prefix("testbed.Problem: ", errs)
 }
@@ -46,9 +46,6 @@ func (p Problem) noise() error {
 
 // regression reports whether the problem is a regression problem.
 func (p Problem) regression() bool { return p.Noise != 0 }
-
-// networkTruth returns the distribution of the truth of a classification problem.
-func (p Problem) networkTruth() networkTruth { return networkTruth{Inputs: p.Inputs} }
 
 // processTruth returns the distribution of the truth of a regression problem.
 func (p Problem) processTruth() processTruth { return processTruth{Inputs: p.Inputs, Noise: p.Noise} }

@@ -21,8 +21,8 @@ func TestNumbering(t *testing.T) {
 		{Classification(), 103, Problem{103, 10, 1000, 0.5, 0, 104}},  // ((1*4 + 2)*3 + 2)*5 + 3: D = 10, T = 100 D
 		{Classification(), 179, Problem{179, 100, 1e5, 0.5, 0, 180}},  // the last of 3 * 4 * 3 * 5
 		{Classification().Few(1), 3, Problem{15, 2, 20, 0.01, 0, 16}}, // one for each of 36 settings
-		{Regression(), 75, Problem{75, 1, 100, 0, 0.1, 76}},           // ((0*3 + 2)*3 + 1)*10 + 5: D = 1, T = 100 D
-		{ENNPaper(), 269, Problem{269, 100, 10_000, 0, 1, 270}},       // the last of 3 * 3 * 3 * 10
+		{regressionSweep(), 75, Problem{75, 1, 100, 0, 0.1, 76}},      // ((0*3 + 2)*3 + 1)*10 + 5: D = 1, T = 100 D
+		{ennPaper(), 269, Problem{269, 100, 10_000, 0, 1, 270}},       // the last of 3 * 3 * 3 * 10
 		{Classification2D().Few(4), 5, Problem{11, 2, 1, 0.1, 0, 12}}, // four of ten
 	} {
 		if got := c.sweep.Problems[c.number]; got != c.want {
@@ -57,18 +57,11 @@ func TestValidate(t *testing.T) {
 		"Noise must be positive and finite, got -1":               Problem{Inputs: 1, Data: 1, Noise: -1},
 		"Temperature, for classification, is 1 and Noise, for re": Problem{Inputs: 1, Data: 1, Temperature: 1, Noise: 1},
 		"the covariance of the responses would be":                Problem{Inputs: 1, Data: 1e6, Noise: 1},
-		"testbed: Inputs must be at least 1, got 0":               processTruth{Noise: 1},
-		"testbed: Noise must be positive and finite":              processTruth{Inputs: 1},
 		"Kind must be Classes, Responses or Functions, got 3": Sweep{Seeds: 1, Kind: 3,
-			Problems: Regression().Problems},
+			Problems: regressionSweep().Problems},
 		"Anchors are for classes that are predicted together": Sweep{Seeds: 1, Kind: Responses, Anchors: 2,
-			Problems: Regression().Problems},
-		"problem 0: a problem with Noise needs the Kind":         Sweep{Seeds: 1, Problems: Regression().Problems[:1]},
-		"testbed: Inputs must be at least 1":                     networkTruth{},
-		"testbed: Batches must be at least 1, got 0":             testInputs{Tau: 1},
-		"testbed: Tau must be at least 1, got 0":                 testInputs{Batches: 1},
-		"testbed: Anchors must be at least 0, got -2":            testInputs{Batches: 1, Tau: 1, Anchors: -2},
-		"testbed: Planes must be at most 20, or 0 for":           projection{Planes: 21},
+			Problems: regressionSweep().Problems},
+		"problem 0: a problem with Noise needs the Kind":         Sweep{Seeds: 1, Problems: regressionSweep().Problems[:1]},
 		"testbed.Sweep: the number of problems must be at least": Sweep{Seeds: 1},
 		"testbed.Sweep: there are two problems of number 3":      double,
 		"problem 7: testbed.Problem: Temperature must be": Sweep{Seeds: 1,
@@ -78,26 +71,19 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%+v: error %v, want %q", v, err, want)
 		}
 	}
-	for _, v := range []interface{ Validate() error }{networkTruth{Inputs: 100}, testInputs{1000, 10, 2}, testInputs{1, 1, 0}} {
-		if err := v.Validate(); err != nil {
-			t.Error(err)
-		}
-	}
 }
 
-// The problem of the testbed's tutorial, and its tests.
+// The problem of the testbed's tutorial.
 func ExampleClassification2D() {
 	sweep := Classification2D()
-	p := sweep.Problems[75]
-	fmt.Printf("%s: %+v\n%+v\n", sweep.ID(p), p, sweep.tests(10, 1000))
+	fmt.Printf("%s: %+v\n", sweep.Name, sweep.Problems[75])
 	// Output:
-	// classification_2d/75: {Number:75 Inputs:2 Data:10 Temperature:0.1 Noise:0 Seed:76}
-	// {Batches:1000 Tau:10 Anchors:0}
+	// classification_2d: {Number:75 Inputs:2 Data:10 Temperature:0.1 Noise:0 Seed:76}
 }
 
-// A fifth of the problems with inputs of up to a hundred numbers, which are tested at dyadic inputs.
+// A fifth of the problems with inputs of up to a hundred numbers.
 func ExampleClassification() {
 	sweep := Classification().Few(1)
-	fmt.Println(len(sweep.Problems), sweep.Validate(), sweep.tests(10, 1000).Distinct())
-	// Output: 36 <nil> 2
+	fmt.Println(len(sweep.Problems), sweep.Validate())
+	// Output: 36 <nil>
 }

@@ -1,8 +1,6 @@
 package testbed
 
 import (
-	"cmp"
-	"fmt"
 	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -12,11 +10,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// projection estimates an agent's log-likelihood of many classes, such as 100. So many classes make hardly any of K
-// sampled functions likely, and the logarithm of the mean over functions, meanLikelihood, depends on the likeliest
-// function alone.
+// planes is the number of affine functions, which make 2^planes cells. The testbed has 7, too.
+const planes = 7
+
+const (
+	mostProbit       = 5
+	leastProbability = 2.866516e-7 // the probability that a standard normal number is below -5
+)
+
+// projection estimates an agent's log-likelihood of many classes, such as 100, for each batch, [runs, batches]. So many
+// classes make hardly any of K sampled functions likely, and the logarithm of the mean over functions, meanLikelihood,
+// depends on the likeliest function alone.
 //
-// For each function Projection takes the probits of the probabilities of both classes at the tau inputs, clipped at
+// For each function, projection takes the probits of the probabilities of both classes at the tau inputs, clipped at
 // +-5. It sorts these K vectors into cells by the signs of a few random affine functions, and treats the classes as
 // independent within a cell. The log-likelihood is the logarithm of a sum over cells: the share of functions in the
 // cell, times the product of the mean probabilities of the classes. The method is RandomProjection of the Neural
@@ -25,30 +31,13 @@ import (
 // lost.
 //
 // Unlike in the testbed, the affine functions are drawn anew for each batch.
-type projection struct {
-	Planes int // number of affine functions, which make 2^Planes cells; 0 is 7
-}
-
-// Validate returns an error if Planes is negative or too large.
-func (p projection) Validate() error {
-	if p.Planes < 0 || p.Planes > 20 {
-		return fmt.Errorf("testbed: Planes must be at most 20, or 0 for 7, got %d", p.Planes)
-	}
-	return nil
-}
-
-const (
-	mostProbit       = 5
-	leastProbability = 2.866516e-7 // the probability that a standard normal number is below -5
-)
-
-// LogLikelihood returns the estimate for each batch, [runs, batches], from all functions of an agent at once. The log
-// odds of the functions are f [runs, indices, batches * distinct]. Weights [runs, indices] say how often each function
-// counts; nil counts each once. The memory is indices * 2^Planes numbers for each batch: see drawnTests.Slice.
-func (p projection) LogLikelihood(s rng.Stream, d drawnTests, f, weights *Node) *Node {
+//
+// f [runs, indices, batches * distinct] has the log odds of all functions of an agent. Weights [runs, indices] say how
+// often each function counts; nil counts each once. The memory is indices * 2^planes numbers for each batch.
+func projection(s rng.Stream, d drawnTests, f, weights *Node) *Node {
 	of := d.Ones.Shape().Dimensions
 	f = Transpose(Reshape(f, of[0], f.Shape().Dim(1), of[1], of[2]), 1, 2) // [runs, batches, indices, distinct]
-	cell := p.cells(s, d, f)
+	cell := cells(s, d, f)
 	if weights != nil {
 		cell = Mul(cell, InsertAxes(weights, 1, -1))
 	}
@@ -64,8 +53,7 @@ func (p projection) LogLikelihood(s rng.Stream, d drawnTests, f, weights *Node) 
 // cells returns the cell of each function as a one-hot vector, [runs, batches, indices, cells]. The probits of the two
 // classes at an input are q and -q. n classes at the input have 2n independent standard normal coefficients, which are
 // equivalent to one coefficient of q with variance 2n.
-func (p projection) cells(s rng.Stream, d drawnTests, f *Node) *Node {
-	planes := cmp.Or(p.Planes, 7)
+func cells(s rng.Stream, d drawnTests, f *Node) *Node {
 	batches, distinct := d.Ones.Shape().Dim(1), d.Ones.Shape().Dim(2)
 	sd := Sqrt(MulScalar(Add(d.Ones, d.Zeros), 2))
 	normals := Mul(s.Named("normals").Normal(batches, planes, distinct), InsertAxes(sd, 2))

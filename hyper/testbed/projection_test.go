@@ -4,41 +4,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// For 1000 functions with independent log odds, each the difference of two standard normal logits, the projection is
-// within 25% of the logarithm of their mean likelihood at tau = 10. The testbed's own test has the same tolerance;
-// there, too, one of the functions draws the classes.
-func TestProjectionIsNearBruteForce(t *testing.T) {
-	const batches, functions = 12, 1000
-	testbackend.ForEach(t, func(t *testing.T, name string) {
-		for _, distinct := range []int{10, 2} {
-			args, f := counts(rand.New(rand.NewPCG(3, uint64(distinct))), 1, batches, distinct, 10, functions, math.Sqrt2)
-			brute := logMean(byHand(args, f, 1, batches, distinct, functions)[0], slices.Repeat([]float64{1}, functions))
-			out := eval(t, name, func(in []*Node) []*Node {
-				return []*Node{projection{}.LogLikelihood(rng.New(in[4]), given(in), in[3], nil)}
-			}, append(args, []uint64{1})...)[0]
-			worst := 0.0
-			for i, want := range brute {
-				worst = max(worst, math.Abs(out[i]-want)/-want)
-			}
-			t.Logf("%d inputs: off by at most %.0f%%", distinct, 100*worst)
-			if worst > 0.25 {
-				t.Errorf("%d inputs: got %.3v, and %.3v by brute force", distinct, out, brute)
-			}
-		}
-	})
-}
-
-// The projection is exact, for any number of planes, if all functions are equal. It is also exact for two functions
+// The projection is exact if all functions are equal. It is also exact for two functions
 // that contradict each other, if one of 7 planes separates them, which is nearly always the case. Probabilities are
 // clipped at probits of +-5.
 func TestProjectionIsExact(t *testing.T) {
@@ -52,8 +26,8 @@ func TestProjectionIsExact(t *testing.T) {
 			var out []*Node
 			for i := range sizes {
 				up := Slice(f, AxisRange(), AxisElem(i))
-				out = append(out, projection{Planes: 3}.LogLikelihood(s, d, Concatenate([]*Node{up, up, up}, 1), nil),
-					projection{}.LogLikelihood(s, d, Concatenate([]*Node{up, Neg(up)}, 1), nil))
+				out = append(out, projection(s, d, Concatenate([]*Node{up, up, up}, 1), nil),
+					projection(s, d, Concatenate([]*Node{up, Neg(up)}, 1), nil))
 			}
 			return append(out, d.Ones)
 		}, append(args, []uint64{1}, [][]float32{sizes})...)
@@ -76,32 +50,4 @@ func TestProjectionIsExact(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A hundred classes predicted by 200 functions that have nothing in common. With more and more such functions the mean
-// approaches a hundred coins. The mean of the 200 is far from it, because the likeliest function dominates, and their
-// projection is near.
-func Example_projection() {
-	b, err := backend.Open(backend.Go)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	out, err := CallOnceN(b, func(in []*Node) []*Node {
-		s := rng.New(in[0])
-		tests := testInputs{Batches: 20, Tau: 100}
-		d := tests.Classes(s.Named("classes"), nil, MulScalar(s.Named("truth").Normal(tests.Batches*tests.Tau), 5))
-		f := MulScalar(s.Named("f").Normal(200, tests.Batches*tests.Tau), 5)
-		m := newMeanLikelihood(f.Graph(), 1, tests.Batches).Accumulate(d.LogLikelihood(f), nil)
-		lucky, _ := d.Divergence(m.Mean())
-		projected, _ := d.Divergence(projection{}.LogLikelihood(s, d, f, nil))
-		uniform, _ := d.Divergence(d.Uniform())
-		return []*Node{lucky, projected, uniform}
-	}, []uint64{1})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.0f %.0f %.0f\n", out[0].Value(), out[1].Value(), out[2].Value())
-	// Output: [127] [53] [46]
 }

@@ -56,12 +56,10 @@ func OpenRecord(path string, h Header) (*Record, error) {
 	if err = r.Provenance.Continues(h.Provenance, "testbed", nil); err != nil {
 		return nil, err
 	}
-	if r.file, err = os.OpenFile(path, os.O_WRONLY, 0); err != nil {
+	if err = os.Truncate(path, whole); err != nil {
 		return nil, err
 	}
-	if err = r.file.Truncate(whole); err == nil {
-		_, err = r.file.Seek(whole, 0)
-	}
+	r.file, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	return r, err
 }
 

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"context"
+	"maps"
 	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -93,13 +94,13 @@ func (r drawnTruth) responses(s rng.Host, noise float64) (x, f, y []float64, err
 	return x, f, y, nil
 }
 
-// ofResponses scores [Responses]: by the log-likelihood of one response.
-type ofResponses struct{}
+// responseScorer scores [Responses]: by the log-likelihood of one response.
+type responseScorer struct{}
 
-func (ofResponses) draw(e *exam, in named[*Node]) named[*Node] {
+func (responseScorer) draw(e *exam, in named[*Node]) named[*Node] {
 	y := in["test.y"]
 	out := named[*Node]{"x": in["test.x"], "truth": in["test.truth"], "y": y, noiseName: in[noiseName]}
-	out.add("mixture.", newMeanLikelihood(y.Graph(), y.Shape().Dim(0), y.Shape().Dim(1)).nodes())
+	maps.Copy(out, newMeanLikelihood(y.Graph(), y.Shape().Dim(0), y.Shape().Dim(1)).nodes())
 	return out
 }
 
@@ -109,36 +110,32 @@ func gaussian(in named[*Node], f *Node) *Node {
 	return MulScalar(Square(Div(Sub(InsertAxes(in["y"], 1), f), InsertAxes(in[noiseName], -1, -1))), -0.5)
 }
 
-func (ofResponses) add(in named[*Node], f, weights *Node) named[*Node] {
-	out := named[*Node]{}
-	out.add("mixture.", mixture(in).Accumulate(gaussian(in, f), weights).nodes())
-	return out
+func (responseScorer) add(in named[*Node], f, weights *Node) named[*Node] {
+	return mixture(in).Accumulate(gaussian(in, f), weights).nodes()
 }
 
-func (ofResponses) cost(in named[*Node]) *Node {
+func (responseScorer) cost(in named[*Node]) *Node {
 	return Sub(Squeeze(gaussian(in, InsertAxes(in["truth"], 1)), 1), mixture(in).Mean())
 }
 
-// ofFunctions scores [Functions]: by the divergence of the posterior from a Gaussian with the moments of the agent's
+// functionScorer scores [Functions]: by the divergence of the posterior from a Gaussian with the moments of the agent's
 // functions.
-type ofFunctions struct{}
+type functionScorer struct{}
 
-func (ofFunctions) draw(e *exam, in named[*Node]) named[*Node] {
+func (functionScorer) draw(e *exam, in named[*Node]) named[*Node] {
 	mean := in["test.mean"]
 	out := named[*Node]{"x": in["test.x"], "mean": mean, "sd": in["test.sd"]}
 	zero := ZerosLike(mean)
 	weight := Zeros(mean.Graph(), shapes.Make(dtypes.Float32, mean.Shape().Dim(0)))
-	out.add("moments.", moments{mean: zero, squares: zero, weight: weight}.nodes())
+	maps.Copy(out, moments{mean: zero, squares: zero, weight: weight}.nodes())
 	return out
 }
 
-func (ofFunctions) add(in named[*Node], f, weights *Node) named[*Node] {
-	out := named[*Node]{}
-	out.add("moments.", momentsOf(in).accumulate(f, weights).nodes())
-	return out
+func (functionScorer) add(in named[*Node], f, weights *Node) named[*Node] {
+	return momentsOf(in).accumulate(f, weights).nodes()
 }
 
-func (ofFunctions) cost(in named[*Node]) *Node {
+func (functionScorer) cost(in named[*Node]) *Node {
 	m := momentsOf(in)
 	sd := Sqrt(Div(m.squares, InsertAxes(m.weight, -1)))
 	return gaussianDivergence(in["mean"], AddScalar(in["sd"], deviationRidge), m.mean, AddScalar(sd, deviationRidge))
@@ -157,8 +154,9 @@ type moments struct {
 	weight        *Node // the sum of the functions' weights, [runs]
 }
 
-func (m moments) nodes() map[string]*Node {
-	return map[string]*Node{"mean": m.mean, "squares": m.squares, "weight": m.weight}
+// nodes returns the moments by name. momentsOf is its inverse.
+func (m moments) nodes() named[*Node] {
+	return named[*Node]{"moments.mean": m.mean, "moments.squares": m.squares, "moments.weight": m.weight}
 }
 
 func momentsOf(in named[*Node]) moments {

@@ -1,12 +1,10 @@
 package testbed
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
-	"strings"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -16,14 +14,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
-	"github.com/hypermodels/hypermodels/hyper/bandit"
-	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// costs returns the scores, by the marks of a kind, of functions [indices][inputs] at each input of one problem.
+// costs returns the scores, by the scorer of a kind, of functions [indices][inputs] at each input of one problem.
 func costs(t *testing.T, name string, k Kind, truth map[string][]float64, noise float64, f [][]float64) []float64 {
 	t.Helper()
 	in := named[*tensors.Tensor]{noiseName: tensors.FromValue([]float32{float32(noise)})}
@@ -35,11 +31,11 @@ func costs(t *testing.T, name string, k Kind, truth map[string][]float64, noise 
 		functions = append(functions, singles(x))
 	}
 	in["f"] = tensors.FromValue([][][]float32{functions})
-	p := must.M1(newProgram(must.M1(backend.Open(name)), func(in named[*Node]) named[*Node] {
-		now := k.marks().draw(nil, in)
-		maps.Copy(now, k.marks().add(now, in["f"], nil))
-		return named[*Node]{"cost": k.marks().cost(now)}
-	}))
+	p := newProgram(must.M1(backend.Open(name)), func(in named[*Node]) named[*Node] {
+		now := k.scorer().draw(nil, in)
+		maps.Copy(now, k.scorer().add(now, in["f"], nil))
+		return named[*Node]{"cost": k.scorer().cost(now)}
+	})
 	return flat(must.M1(p.call(in))["cost"])
 }
 
@@ -51,7 +47,7 @@ func singles(x []float64) []float32 {
 	return out
 }
 
-// before returns the prior of f as a Realization without data.
+// before returns the distribution of f before data.
 func before(p processTruth, test *mat.Dense) drawnTruth {
 	n, _ := test.Dims()
 	k := p.Kernel(test, test)
@@ -78,58 +74,42 @@ func TestScoresOfResponses(t *testing.T) {
 			r := must.M1(p.Draw(s, 6, tests))
 			x, f, y, err := r.responses(s, p.Noise)
 			must.M(err)
-			r = r.at(x) // the inputs of the responses, drawn with replacement
+			places := map[float64]int{} // of the test inputs, by their first number
+			for i := range tests {
+				places[r.Test.At(i, 0)] = i
+			}
+			at := make([]int, len(y)) // the test inputs of the responses, which are drawn with replacement
+			for i := range at {
+				at[i] = places[x[i*p.Inputs]]
+			}
 			truth := map[string][]float64{"x": x, "truth": f, "y": y}
 			for i, cost := range costs(t, name, Responses, truth, p.Noise, [][]float64{f, f, f}) {
 				if cost != 0 {
 					t.Fatalf("response %d: the truth has score %g, want 0", i, cost)
 				}
 			}
-			expected := func(know drawnTruth) (total float64) {
-				for i, mean := range r.Mean {
-					v, noise := know.Cov.At(i, i), p.Noise*p.Noise
-					square := math.Pow(mean-know.Mean[i], 2) + r.Cov.At(i, i) + noise
-					total += (math.Log((v+noise)/noise) - 1 + square/(v+noise)) / 2 / float64(len(r.Mean))
-				}
-				return total
-			}
 			excess := func(know drawnTruth) float64 {
-				return stat.Mean(costs(t, name, Responses, truth, p.Noise, know.samples(s, functions)), nil) - expected(know)
+				expected := 0.0
+				for _, i := range at {
+					v, noise := know.Cov.At(i, i), p.Noise*p.Noise
+					square := math.Pow(r.Mean[i]-know.Mean[i], 2) + r.Cov.At(i, i) + noise
+					expected += (math.Log((v+noise)/noise) - 1 + square/(v+noise)) / 2 / float64(len(at))
+				}
+				var samples [][]float64 // functions at the inputs of the responses
+				for k := range functions {
+					all, some := must.M1(know.Sample(s.Named("functions").At(uint32(k)))), make([]float64, len(at))
+					for i, place := range at {
+						some[i] = all[place]
+					}
+					samples = append(samples, some)
+				}
+				return stat.Mean(costs(t, name, Responses, truth, p.Noise, samples), nil) - expected
 			}
 			posterior, prior = append(posterior, excess(r)), append(prior, excess(before(p, r.Test)))
 		}
 		within(t, "the exact posterior, less its analytic score", posterior, 0)
 		within(t, "the prior, less its analytic score", prior, 0)
 	})
-}
-
-// at returns the posterior at other inputs, which are a selection of the test inputs.
-func (r drawnTruth) at(x []float64) drawnTruth {
-	_, d := r.Test.Dims()
-	n := len(x) / d
-	out := drawnTruth{Test: mat.NewDense(n, d, x), Mean: make([]float64, n), Cov: mat.NewSymDense(n, nil)}
-	which := make([]int, n)
-	for i := range which {
-		for !mat.Equal(out.Test.RowView(i), r.Test.RowView(which[i])) {
-			which[i]++
-		}
-	}
-	for i, a := range which {
-		out.Mean[i] = r.Mean[a]
-		for j, b := range which {
-			out.Cov.SetSym(i, j, r.Cov.At(a, b))
-		}
-		out.Cov.SetSym(i, i, r.Cov.At(a, a)+1e-9) // an input may occur twice
-	}
-	return out
-}
-
-// samples returns n functions at the test inputs.
-func (r drawnTruth) samples(s rng.Host, n int) (f [][]float64) {
-	for k := range n {
-		f = append(f, must.M1(r.Sample(s.Named("functions").At(uint32(k)))))
-	}
-	return f
 }
 
 // Functions with the moments of the exact posterior score 0, and functions with the moments of the prior score the
@@ -209,9 +189,8 @@ func fewResponses(k Kind, n, data int, noise float64) Sweep {
 func TestRegressionAgents(t *testing.T) {
 	for _, k := range []Kind{Responses, Functions} {
 		s, o := fewResponses(k, 2, 5, 0.1), Options{Backend: backend.Go, Batches: 7}
-		exact := FromLearner(s, "exact", bayesianLinear, 1)
-		small := regression(ensemblePlus(k, 3))
-		for _, a := range append(Agents(s)[3:], small, exact) {
+		small := EnsemblePlus(k, 3)
+		for _, a := range append(Agents(s)[3:], small, cosines(s)) {
 			usual := a.Learner
 			a.Learner = func(inputs, data int) learner.Learner {
 				l := usual(inputs, data)
@@ -235,9 +214,10 @@ func TestRegressionAgents(t *testing.T) {
 	}
 }
 
-// bayesianLinear returns a learner with a Gaussian process of random cosines.
-func bayesianLinear(p bandit.Problem, _ int) learner.Learner {
-	return must.M1(catalog.For("bayesian-linear", p, []byte(`{"waves":50,"line":"no","prior-variance":0.01}`)))
+// cosines returns an agent with a Gaussian process of random cosines.
+func cosines(s Sweep) Agent {
+	settings := []byte(`{"waves":50,"line":"no","prior-variance":0.01}`)
+	return must.M1(FromCatalog(s, "cosines", "bayesian-linear", settings, 1))
 }
 
 // An agent with a Gaussian process of its own, as from a file, reads the data one by one and knows their noise. With
@@ -247,15 +227,14 @@ func TestRegressionIsLearned(t *testing.T) {
 		var score []float64
 		for _, data := range []int{1, 60} {
 			s := fewResponses(k, 5, data, 0.1)
-			a := FromLearner(s, "exact", bayesianLinear, 1)
-			score = append(score, s.score(divergences(t, a, s, Options{Backend: backend.Go, Batches: 50})[1]).Mean())
+			score = append(score, s.score(divergences(t, cosines(s), s, Options{Backend: backend.Go, Batches: 50})[1]).Mean())
 		}
 		if score[1] > score[0]/3 {
 			t.Errorf("kind %d: got scores %v with one datum and with sixty, want a large decrease", k, score)
 		}
 	}
-	a := regression(mlp(Responses))
-	p := Regression().Problems[120] // D = 10, T = 100, sigma = 0.01
+	a := MLP(Responses)
+	p := regressionSweep().Problems[120] // D = 10, T = 100, sigma = 0.01
 	n := a.Numbers(p)
 	// The decay D/T of classes with rho = 1, added to a mean of squares over 2 sigma^2.
 	if got := n["NoiseVariance"] / (n["PriorVariance"] * float64(p.Data)); math.Abs(got/(2*1e-4*10/100)-1) > 1e-9 {
@@ -267,7 +246,7 @@ func TestRegressionIsLearned(t *testing.T) {
 func TestProblemsInRecords(t *testing.T) {
 	for want, p := range map[string]Problem{
 		`{"number":75,"inputs":2,"data":10,"temperature":0.1,"seed":76}`: Classification2D().Problems[75],
-		`{"number":75,"inputs":1,"data":100,"noise":0.1,"seed":76}`:      Regression().Problems[75],
+		`{"number":75,"inputs":1,"data":100,"noise":0.1,"seed":76}`:      regressionSweep().Problems[75],
 	} {
 		var back Problem
 		text := must.M1(json.Marshal(p))
@@ -280,40 +259,4 @@ func TestProblemsInRecords(t *testing.T) {
 	if err != nil || len(r.Results) == 0 || r.Results[0].Temperature == 0 {
 		t.Errorf("got error %v, want none and results with a temperature", err)
 	}
-}
-
-// Responses cannot be predicted together, and the error says so before anything is drawn.
-func TestRegressionRefuses(t *testing.T) {
-	s := ENNPaper()
-	want := "the sweep enn_paper scores one response at a time: tau must be 1, got 10"
-	err := Try(context.Background(), Agents(s)[0], s, Options{Taus: []int{1, 10}}, nil)
-	if err == nil || strings.Count(err.Error(), want) != 1 {
-		t.Errorf("got error %v, want one fault", err)
-	}
-}
-
-// A problem of the sweep has noise, and no temperature.
-func ExampleRegression() {
-	s := Regression()
-	p := s.Problems[75]
-	fmt.Printf("%s: %+v\n%d problems, tau = %v; %v\n", s.ID(p), p, len(s.Problems), s.Taus(), s.Validate())
-	// Output:
-	// regression/75: {Number:75 Inputs:1 Data:100 Temperature:0 Noise:0.1 Seed:76}
-	// 270 problems, tau = [1]; <nil>
-}
-
-// An agent's functions are compared to the exact posterior of a problem.
-func ExampleENNPaper() {
-	s := ENNPaper()
-	s.Problems = s.Problems[70:71]
-	o := Options{Backend: backend.Go, Batches: 10}
-	err := Try(context.Background(), FromLearner(s, "cosines", bayesianLinear, 1), s, o, func(r []Result) error {
-		fmt.Printf("%s of %s: %d data, KL %.1f\n", r[0].Agent, s.ID(r[0].Problem), r[0].Data, float64(r[0].KL))
-		return nil
-	})
-	if err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// cosines of enn_paper/70: 100 data, KL 0.7
 }

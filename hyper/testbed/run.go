@@ -36,11 +36,11 @@ type Options struct {
 	Taus    []int  // nil means the taus of the sweep
 	// Side is the maximum number of problems of one shape that are learned side by side; 0 is 10.
 	Side int
-	// Process is a command line that calls [Worker] and passes its last argument to it as the share. If it is set, the
-	// backend is xla:cpu and there are several jobs, that many processes as Workers says try the problems: XLA uses
-	// several cores poorly for one program of this size. nil means this process alone.
+	// Process is a command line that calls [Worker], and passes its last argument as the share. If Process is set, the
+	// backend is xla:cpu, and there are several jobs, a number of Workers processes try the problems: XLA uses several
+	// cores poorly for one program of this size. nil means this process alone.
 	Process []string
-	Workers int
+	Workers int // number of processes; 0 is the number of cores
 }
 
 func (o Options) withDefaults(s Sweep) Options {
@@ -62,14 +62,10 @@ func (o Options) withDefaults(s Sweep) Options {
 	return o
 }
 
-// Validate reports every number that is out of its range.
+// Validate reports every number that is out of its range, except for Taus: see [Sweep.CheckTaus].
 func (o Options) Validate() error {
-	errs := []error{faults.AtLeast("Batches", o.Batches, 0), faults.AtLeast("Side", o.Side, 0),
-		faults.AtLeast("Workers", o.Workers, 0)}
-	for _, tau := range o.Taus {
-		errs = append(errs, faults.AtLeast("Taus", tau, 1))
-	}
-	return faults.Prefix("testbed.Options: ", errors.Join(errs...))
+	return faults.Prefix("testbed.Options: ", errors.Join(faults.AtLeast("Batches", o.Batches, 0),
+		faults.AtLeast("Side", o.Side, 0), faults.AtLeast("Workers", o.Workers, 0)))
 }
 
 // Try tries an agent on the problems of a sweep. It calls done with each batch of results, one call at a time. One
@@ -144,8 +140,8 @@ func tryJobs(ctx context.Context, a Agent, s Sweep, o Options, jobs [][]Problem,
 	return nil
 }
 
-// marked holds scores by name, one number for each problem.
-type marked map[string][]float32
+// problemScores holds scores by name, one number for each problem.
+type problemScores map[string][]float32
 
 // trier tries an agent on jobs, one after the other. Consecutive jobs of one shape share compiled programs.
 type trier struct {
@@ -169,9 +165,7 @@ func newTrier(a Agent, s Sweep, o Options) (*trier, error) {
 func (t *trier) try(ctx context.Context, problems []Problem) (results []Result, err error) {
 	inputs, data := problems[0].Inputs, problems[0].Data
 	if t.last == nil || t.last.inputs != inputs || t.last.data != data {
-		if t.last, err = newTrial(t.backend, t.agent, t.kind, inputs, data, t.tests); err != nil {
-			return nil, err
-		}
+		t.last = newTrial(t.backend, t.agent, t.kind, inputs, data, t.tests)
 	}
 	if results, err = t.last.results(ctx, problems); err != nil {
 		return nil, fmt.Errorf("agent %s, %d inputs, %d data: %w", t.agent.Name, inputs, data, err)
@@ -180,7 +174,7 @@ func (t *trier) try(ctx context.Context, problems []Problem) (results []Result, 
 }
 
 // at returns the named score of a problem, nil if the problem lacks the score.
-func (m marked) at(name string, problem int) *stats.Float {
+func (m problemScores) at(name string, problem int) *stats.Float {
 	if m[name] == nil {
 		return nil
 	}
@@ -205,13 +199,13 @@ func (t *trial) results(ctx context.Context, problems []Problem) (out []Result, 
 	}
 	defer release(state)
 	for _, e := range t.tests {
-		marks, err := e.take(ctx, args, state)
+		scores, err := e.run(ctx, args, state)
 		if err != nil {
 			return nil, err
 		}
 		for i, p := range problems {
-			out = append(out, Result{Agent: t.agent.Name, Problem: p, Tau: e.Tau, KL: *marks.at(klName, i),
-				SE: *marks.at(seName, i), Accuracy: marks.at(accuracyName, i), ECE: marks.at(eceName, i)})
+			out = append(out, Result{Agent: t.agent.Name, Problem: p, Tau: e.Tau, KL: *scores.at(klName, i),
+				SE: *scores.at(seName, i), Accuracy: scores.at(accuracyName, i), ECE: scores.at(eceName, i)})
 		}
 	}
 	return out, nil

@@ -4,8 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat"
-
-	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // missingScore is the score of a problem on which an agent has no finite divergence.
@@ -57,14 +55,3 @@ func (s scores) StdErr() float64 {
 	}
 	return stat.StdErr(stat.StdDev(means, nil), float64(len(means)))
 }
-
-// Over returns the score as it is published: the mean divided by the mean of a baseline, and its standard error if the
-// baseline's mean is known exactly. The testbed's code uses the uniform agent as baseline, its papers use the agent
-// mlp.
-func (s scores) Over(baseline scores) (ratio, se float64) {
-	return s.Mean() / baseline.Mean(), s.StdErr() / baseline.Mean()
-}
-
-// Paired returns the mean divided by the mean of another agent on the same problems, with an interval from the pairs.
-// The interval treats differences between settings as chance. It is too wide if the ratio depends on the setting.
-func (s scores) Paired(other scores) stats.Estimate { return stats.RatioOfMeans(s.KL, other.KL) }

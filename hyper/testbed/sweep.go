@@ -43,7 +43,7 @@ type Sweep struct {
 
 // Known maps the name of each sweep to a function that returns the sweep.
 var Known = map[string]func() Sweep{"classification_2d": Classification2D, "classification": Classification,
-	"regression": Regression, "enn_paper": ENNPaper}
+	"regression": regressionSweep, "enn_paper": ennPaper}
 
 var temperatures = []float64{0.01, 0.1, 0.5}
 
@@ -73,8 +73,9 @@ func Classification() Sweep {
 	return s
 }
 
-// Regression returns the sweep REGRESSION: 270 problems with inputs of 1, 10 and 100 numbers. Agents predict responses.
-func Regression() Sweep {
+// regressionSweep returns the sweep REGRESSION: 270 problems with inputs of 1, 10 and 100 numbers. Agents predict
+// responses.
+func regressionSweep() Sweep {
 	s := Sweep{Name: "regression", Kind: Responses, Seeds: 10}
 	for _, inputs := range []int{1, 10, 100} {
 		for _, ratio := range []int{1, 10, 100} {
@@ -86,10 +87,10 @@ func Regression() Sweep {
 	return s
 }
 
-// ENNPaper returns the sweep ENN_PAPER of "Epistemic Neural Networks" (Osband et al.). It has the problems of
-// [Regression], and compares agents to the exact posterior.
-func ENNPaper() Sweep {
-	s := Regression()
+// ennPaper returns the sweep ENN_PAPER of "Epistemic Neural Networks" (Osband et al.). It has the problems of
+// regression, and compares agents to the exact posterior.
+func ennPaper() Sweep {
+	s := regressionSweep()
 	s.Name, s.Kind = "enn_paper", Functions
 	return s
 }
@@ -131,9 +132,6 @@ func (s Sweep) Few(seeds int) Sweep {
 
 // class returns the seed class of a problem: its position among the problems of its setting.
 func (s Sweep) class(p Problem) int { return p.Number % max(s.Seeds, 1) }
-
-// ID returns the testbed's name of a problem, for example classification_2d/75.
-func (s Sweep) ID(p Problem) string { return fmt.Sprintf("%s/%d", s.Name, p.Number) }
 
 // tests returns the sweep's test inputs, with tau inputs in each batch. The testbed draws 1000 batches.
 func (s Sweep) tests(tau, batches int) testInputs {

@@ -6,7 +6,7 @@
 // compares agents:
 //
 //	sweep := testbed.Classification2D()
-//	err := testbed.Try(ctx, testbed.Epinet(), sweep, testbed.Options{}, func(r []testbed.Result) error {
+//	err := testbed.Try(ctx, testbed.Epinet(testbed.Classes), sweep, testbed.Options{}, func(r []testbed.Result) error {
 //		results = append(results, r...)
 //		return nil
 //	})

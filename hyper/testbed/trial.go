@@ -28,46 +28,17 @@ type trial struct {
 	tests        []*exam
 }
 
-// exam holds the programs that test a trained agent on one kind of test inputs.
-type exam struct {
-	testInputs
-	trial              *trial
-	marks              marks
-	chunk              int // number of indices in a call; with projection, number of batches
-	projected          bool
-	draw, answer, mark *program
-}
-
-// mostExact is the largest tau at which the likelihood is the mean over functions. For larger tau it is a projection.
-const mostExact = 10
-
 // newTrial returns a trial. The first calls of its programs compile them.
-func newTrial(b compute.Backend, a Agent, kind Kind, inputs, data int, of []testInputs) (*trial, error) {
+func newTrial(b compute.Backend, a Agent, kind Kind, inputs, data int, of []testInputs) *trial {
 	t := &trial{agent: a, kind: kind, inputs: inputs, data: data, learner: a.learner(inputs, data),
 		env: networkTruth{Inputs: inputs}}
-	var err error
-	if t.start, err = newProgram(b, t.buildStart); err != nil {
-		return nil, err
-	}
-	if t.observe, err = newProgram(b, t.buildObserve); err != nil {
-		return nil, err
-	}
-	if t.fit, err = newProgram(b, t.buildFit); err != nil {
-		return nil, err
-	}
+	t.start, t.observe, t.fit = newProgram(b, t.buildStart), newProgram(b, t.buildObserve), newProgram(b, t.buildFit)
 	for _, tests := range of {
-		e := &exam{testInputs: tests, trial: t, marks: kind.marks(), projected: tests.Tau > mostExact}
-		for _, p := range []struct {
-			place *(*program)
-			build func(named[*Node]) named[*Node]
-		}{{&e.draw, e.buildDraw}, {&e.answer, e.buildAnswer}, {&e.mark, e.buildMark}} {
-			if *p.place, err = newProgram(b, p.build); err != nil {
-				return nil, err
-			}
-		}
+		e := &exam{testInputs: tests, trial: t, scorer: kind.scorer(), projected: tests.Tau > mostExact}
+		e.draw, e.predict, e.score = newProgram(b, e.buildDraw), newProgram(b, e.buildPredict), newProgram(b, e.buildScore)
 		t.tests = append(t.tests, e)
 	}
-	return t, nil
+	return t
 }
 
 // Names of the values that programs pass on. In addition, numbers of the learner begin with "in.", and the agent's
@@ -106,6 +77,15 @@ func (t *trial) args(problems []Problem) named[*tensors.Tensor] {
 // problem.
 func problemStream(seeds *Node) rng.Stream { return rng.New(seeds).Named("testbed") }
 
+// ofAgent returns the nodes of an agent's state, with "agent." before each name.
+func ofAgent(state train.State) named[*Node] {
+	out := named[*Node]{}
+	for name, x := range state {
+		out["agent."+name] = x
+	}
+	return out
+}
+
 // buildStart makes the state "agent.*" before training, including the data, and for classes the truth.
 func (t *trial) buildStart(in named[*Node]) named[*Node] {
 	numbers, out := hyper.Numbers(in.part("in.")), named[*Node]{}
@@ -120,7 +100,7 @@ func (t *trial) buildStart(in named[*Node]) named[*Node] {
 	if t.learner.Train.Replays() {
 		state = t.learner.Fill(state, numbers, streams.Init().Named("data"), x, y)
 	}
-	out.add("agent.", state)
+	maps.Copy(out, ofAgent(state))
 	return out
 }
 
@@ -130,9 +110,7 @@ func (t *trial) buildObserve(in named[*Node]) named[*Node] {
 	s := learner.Streams{Seeds: in[seedName]}.Learn(datum)
 	x, y = Squeeze(rowsOf(x, datum, 1), 1), Squeeze(columnsOf(y, datum, 1), 1)
 	state := t.learner.Observe(train.State(in.part("agent.")), hyper.Numbers(in.part("in.")), s, datum, x, y, nil)
-	out := named[*Node]{}
-	out.add("agent.", state)
-	return out
+	return ofAgent(state)
 }
 
 // buildFit makes the SGD steps of one call.
@@ -140,9 +118,7 @@ func (t *trial) buildFit(in named[*Node]) named[*Node] {
 	s := learner.Streams{Seeds: in[seedName]}.Learn(in[roundName])
 	size := Const(in[seedName].Graph(), int32(t.data))
 	state := t.learner.Fit(train.State(in.part("agent.")), hyper.Numbers(in.part("in.")), s, size, nil, nil)
-	out := named[*Node]{}
-	out.add("agent.", state)
-	return out
+	return ofAgent(state)
 }
 
 // learn trains the agent on problems. It returns the agent's state, and for classes the truth; the caller releases

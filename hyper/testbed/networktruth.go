@@ -9,7 +9,6 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/base"
-	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -20,15 +19,6 @@ import (
 // A truth is the vector of parameters theta of each run, [runs, parameters]; rho is [runs].
 type networkTruth struct {
 	Inputs int // D: the length of an input
-}
-
-// Validate returns an error if the number of inputs is not possible.
-func (e networkTruth) Validate() error {
-	err := faults.AtLeast("Inputs", e.Inputs, 1)
-	if err == nil {
-		err = e.Network().Validate()
-	}
-	return faults.Prefix("testbed: ", err)
 }
 
 // Network returns the network g.

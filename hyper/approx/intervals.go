@@ -2,25 +2,25 @@ package approx
 
 import "context"
 
-// Steps builds the map by intervals of z_1. Between consecutive functions it has a steep ramp, ReLU(s + 1/2) - ReLU(s -
-// 1/2).
-type Steps struct{}
+// intervals is the map of [Atoms] by z_1 alone. Each function has an interval of [0, 1], and the level of z_1 is in the
+// interval of H(z). Its network has a steep ramp between consecutive functions, ReLU(s + 1/2) - ReLU(s - 1/2).
+type intervals struct {
+	atoms     Atoms
+	reference Reference
+	ends      []float64
+}
+
+// At writes H(z) to f.
+func (h intervals) At(z, f []float64) {
+	copy(f, h.atoms.Values[interval(h.ends, h.reference.level(z[0]))])
+}
 
 // Name returns "steps".
-func (Steps) Name() string { return "steps" }
-
-// Suits accepts a map by intervals.
-func (c Steps) Suits(h Map, _ int) error {
-	if _, ok := h.(intervals); ok {
-		return nil
-	}
-	return unsuited(c, "maps by intervals of the first component of z", h)
-}
+func (intervals) Name() string { return "steps" }
 
 // Build returns the network. All ramps together have probability Delta/4 at level 0, and half of that at each further
 // level. A ramp takes at most a quarter of the probability of each function next to it.
-func (Steps) Build(_ context.Context, t Task, level int) (Network, error) {
-	h := t.Map.(intervals)
+func (h intervals) Build(_ context.Context, t Task, level int) (Network, error) {
 	half := t.Delta / float64(int(8)<<level) / float64(max(len(h.ends), 1))
 	for _, p := range h.atoms.probabilities() {
 		half = min(half, p/4)

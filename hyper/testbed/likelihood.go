@@ -61,6 +61,15 @@ func (m meanLikelihood) Accumulate(ll, weights *Node) meanLikelihood {
 // Mean returns the logarithm of the mean likelihood of each batch, [runs, batches].
 func (m meanLikelihood) Mean() *Node { return Add(m.Top, Log(Div(m.Sum, InsertAxes(m.Weight, -1)))) }
 
+// nodes returns the running sum by name. mixture is its inverse.
+func (m meanLikelihood) nodes() named[*Node] {
+	return named[*Node]{"mixture.top": m.Top, "mixture.sum": m.Sum, "mixture.weight": m.Weight}
+}
+
+func mixture(in named[*Node]) meanLikelihood {
+	return meanLikelihood{Top: in["mixture.top"], Sum: in["mixture.sum"], Weight: in["mixture.weight"]}
+}
+
 // Divergence returns the distance of an agent from the truth, [runs], in nats: the mean over batches of the truth's
 // log-likelihood minus the agent's. Its input ll [runs, batches] has the agent's log-likelihoods. The mean estimates
 // the Kullback-Leibler divergence of the truth from the agent's joint prediction of tau classes. Even the best possible

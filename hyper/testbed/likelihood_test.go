@@ -10,9 +10,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
-	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
-	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
 // given returns drawn classes from a graph's inputs: the truth, ones and zeros.
@@ -148,83 +146,4 @@ func divergence(args []any, ll []float64, run, runs, batches, distinct int) (mea
 		se += math.Pow(truth[i]-ll[i]-mean, 2)
 	}
 	return mean, math.Sqrt(se / n / (n - 1))
-}
-
-// An agent that knows the truth at every index scores exactly 0, with any weights and in chunks.
-func TestTruthScoresZero(t *testing.T) {
-	e := networkTruth{Inputs: 2}
-	testbackend.ForEach(t, func(t *testing.T, name string) {
-		for _, tests := range []testInputs{{100, 1, 0}, {100, 10, 0}, {100, 10, 2}} {
-			out := eval(t, name, func(in []*Node) []*Node {
-				s := rng.New(in[0])
-				theta := e.Init(s.Named("truth"))
-				d := tests.Draw(s.Named("tests"), e, theta, in[1])
-				f := BroadcastToDims(InsertAxes(d.Truth, 1), 3, 13, tests.Batches*tests.Distinct())
-				m := newMeanLikelihood(in[0].Graph(), 3, tests.Batches).Accumulate(d.LogLikelihood(f), nil)
-				mean, se := d.Divergence(m.Accumulate(d.LogLikelihood(f), s.Uniform(13)).Mean())
-				return []*Node{mean, se}
-			}, seeds(3), []float32{0.01, 0.1, 0.5})
-			for i, x := range slices.Concat(out...) {
-				if x != 0 {
-					t.Errorf("%+v: %d: %g, want 0", tests, i, x)
-				}
-			}
-		}
-	})
-}
-
-// The uniform agent's divergence on a problem is tau ln 2 minus the entropies of the truth's classes at the tau inputs.
-// The mean over problems is compared to a forward pass in double precision, at other inputs.
-func TestUniformAgent(t *testing.T) {
-	const problems, batches = 100, 50
-	r := rand.New(rand.NewPCG(1, 2))
-	testbackend.ForEach(t, func(t *testing.T, name string) {
-		for _, tests := range []testInputs{{batches, 1, 0}, {batches, 10, 0}, {batches, 10, 2}} {
-			e, rho := networkTruth{Inputs: 2}, 0.1
-			out := eval(t, name, func(in []*Node) []*Node {
-				s := rng.New(in[0])
-				theta := e.Init(s.Named("truth"))
-				d := tests.Draw(s.Named("tests"), e, theta, in[1])
-				mean, _ := d.Divergence(d.Uniform())
-				odds, _ := d.Divergence(Squeeze(d.LogLikelihood(ZerosLike(InsertAxes(d.Truth, 1))), 1))
-				return []*Node{theta, mean, odds}
-			}, seeds(problems), slices.Repeat([]float32{float32(rho)}, problems))
-			near(t, "odds of 1 for each class", out[2], out[1], single)
-			var excess []float64
-			for i, kl := range out[1] {
-				entropy := 0.0
-				for range 150 {
-					f := forward(e, out[0][i*len(out[0])/problems:], []float64{r.NormFloat64(), r.NormFloat64()}, rho)
-					entropy += (math.Log1p(math.Exp(-math.Abs(f))) + math.Abs(f)*sigmoid(-math.Abs(f))) / 150
-				}
-				excess = append(excess, kl-float64(tests.Tau)*(math.Ln2-entropy))
-			}
-			within(t, fmt.Sprintf("%+v: divergence less the analytic one", tests), excess, 0)
-		}
-	})
-}
-
-// Two functions that are certain of opposite classes. A single class costs ln 2, as with a coin. Ten classes at one
-// input cost no more, although ten coins cost ten times as much.
-func Example_meanLikelihood() {
-	b, err := backend.Open(backend.Go)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	out, err := CallOnceN(b, func(in []*Node) (divergences []*Node) {
-		for _, ones := range in[2:] {
-			d := drawnTests{Truth: in[1], Ones: ones, Zeros: ZerosLike(ones)}
-			m := newMeanLikelihood(ones.Graph(), 1, 1).Accumulate(d.LogLikelihood(in[0]), nil)
-			mean, _ := d.Divergence(m.Mean())
-			divergences = append(divergences, mean)
-		}
-		return divergences
-	}, [][][]float32{{{1000}, {-1000}}}, [][]float32{{1000}}, [][][]float32{{{1}}}, [][][]float32{{{10}}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.4f %.4f\n", out[0].Value(), out[1].Value())
-	// Output: [0.6931] [0.6931]
 }

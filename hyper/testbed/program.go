@@ -23,9 +23,9 @@ type program struct {
 type named[T any] map[string]T
 
 // newProgram returns a program. The first call compiles it.
-func newProgram(b compute.Backend, build func(in named[*Node]) named[*Node]) (*program, error) {
+func newProgram(b compute.Backend, build func(in named[*Node]) named[*Node]) *program {
 	p := &program{}
-	exec, err := NewExec(b, func(args []*Node) []*Node {
+	p.exec = MustNewExec(b, func(args []*Node) []*Node {
 		in := named[*Node]{}
 		for i, name := range p.in {
 			in[name] = args[i]
@@ -38,12 +38,8 @@ func newProgram(b compute.Backend, build func(in named[*Node]) named[*Node]) (*p
 		}
 		return nodes
 	})
-	if err != nil {
-		return nil, err
-	}
-	exec.SetMaxCache(-1)
-	p.exec = exec
-	return p, nil
+	p.exec.SetMaxCache(-1)
+	return p
 }
 
 // call runs the program on tensors, whose names must be the same in each call. The caller owns the results.
@@ -77,8 +73,8 @@ func release(all ...named[*tensors.Tensor]) {
 func (n named[T]) part(prefix string) named[T] {
 	out := named[T]{}
 	for name, x := range n {
-		if len(name) > len(prefix) && name[:len(prefix)] == prefix {
-			out[name[len(prefix):]] = x
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			out[rest] = x
 		}
 	}
 	return out
@@ -91,11 +87,4 @@ func (n named[T]) without(prefixes ...string) named[T] {
 		maps.DeleteFunc(out, func(name string, _ T) bool { return strings.HasPrefix(name, prefix) })
 	}
 	return out
-}
-
-// add copies the entries of more into n, with prefix before each name.
-func (n named[T]) add(prefix string, more map[string]T) {
-	for name, x := range more {
-		n[prefix+name] = x
-	}
 }

@@ -7,23 +7,16 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
 // processTruth draws the truth of regression problems: a function f from a Gaussian process, and responses y = f(x) +
 // N(0, Noise^2). The kernel is the limit, for many units, of a random ReLU network with two hidden layers. Weights of
 // the network have variance 1/fan-in, the biases of its first layer have variance 1/D, and its other biases are zero.
-// Process computes in double precision, in plain Go.
+// processTruth computes in double precision, in plain Go.
 type processTruth struct {
 	Inputs int     // D: the length of an input
 	Noise  float64 // sigma
-}
-
-// Validate reports every number that is out of its range.
-func (p processTruth) Validate() error {
-	return faults.Prefix("testbed: ", errors.Join(faults.AtLeast("Inputs", p.Inputs, 1),
-		faults.Positive("Noise", p.Noise)))
 }
 
 // Kernel returns the covariances of f at the rows of a and f at the rows of b: [rows of a, rows of b].
@@ -87,9 +80,6 @@ type drawnTruth struct {
 // The responses, which are f plus noise, are drawn together from N(0, K + sigma^2 I), where K is the kernel's matrix. K
 // alone can be singular, and is never factorised.
 func (p processTruth) Draw(s rng.Host, data, tests int) (drawnTruth, error) {
-	if err := errors.Join(p.Validate(), faults.AtLeast("data", data, 1), faults.AtLeast("tests", tests, 1)); err != nil {
-		return drawnTruth{}, err
-	}
 	x, test := normals(s.Named("data").Named("x"), data, p.Inputs), normals(s.Named("tests").Named("x"), tests, p.Inputs)
 	c, err := p.factor(x)
 	if err != nil {
@@ -100,24 +90,6 @@ func (p processTruth) Draw(s rng.Host, data, tests int) (drawnTruth, error) {
 	r := drawnTruth{X: x, Y: y.RawVector().Data, Test: test}
 	r.Mean, r.Cov, err = p.condition(c, x, y, test)
 	return r, err
-}
-
-// Posterior returns the mean and the covariance of f at inputs, given data with inputs x and responses y. The variances
-// include the ridge, as in a drawnTruth.
-func (p processTruth) Posterior(x mat.Matrix, y []float64, at mat.Matrix) (mean []float64, cov *mat.SymDense, err error) {
-	if err := p.Validate(); err != nil {
-		return nil, nil, err
-	}
-	n, d := x.Dims()
-	if _, e := at.Dims(); n != len(y) || d != p.Inputs || e != p.Inputs {
-		return nil, nil, fmt.Errorf("testbed: got %d inputs of %d numbers, %d responses, and inputs to predict of "+
-			"%d numbers; give one response for each input, and inputs of %d numbers", n, d, len(y), e, p.Inputs)
-	}
-	c, err := p.factor(x)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p.condition(c, x, mat.NewVecDense(len(y), y), at)
 }
 
 // factor factorises the covariance of the responses at inputs x, K + sigma^2 I.
