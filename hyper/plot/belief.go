@@ -51,9 +51,10 @@ func Beliefs(axes Axes, agents, labels []string, beliefs []lab.Belief) (*gonum.P
 		}
 	}
 	axes.Beside = true // the labels must not cover the intervals
+	axes.MinX, axes.MaxX = -0.6, float64(len(actions))-0.4
 	p, err := Lines(axes, append(series, points)...)
 	if err == nil {
-		p.X.Min, p.X.Max = -0.6, float64(len(actions))-0.4
+		p.X.Tick.Marker = linearTicks{steps: min(axes.MaxX-axes.MinX, 10.5)} // whole numbers, all of up to ten actions
 	}
 	return p, err
 }

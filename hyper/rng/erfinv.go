@@ -6,9 +6,16 @@ import . "github.com/gomlx/gomlx/core/graph"
 // relative error is below 4e-7 for |x| < 0.99.
 func ErfInv(x *Node) *Node {
 	w := Neg(Log(Mul(OneMinus(x), OnePlus(x))))
-	near := horner(AddScalar(w, -2.5), &central)
-	far := horner(AddScalar(Sqrt(MaxScalar(w, 0.0)), -3), &tail)
-	return Mul(Where(LessThan(w, Scalar(w.Graph(), w.DType(), 5.0)), near, far), x)
+	near := LessThan(w, Scalar(w.Graph(), w.DType(), 5.0))
+	t := Where(near, AddScalar(w, -2.5), AddScalar(Sqrt(MaxScalar(w, 0.0)), -3))
+	coefficient := func(i int) *Node { // One polynomial with chosen coefficients is faster than two polynomials.
+		return Where(near, Scalar(w.Graph(), w.DType(), central[i]), Scalar(w.Graph(), w.DType(), tail[i]))
+	}
+	p := coefficient(0)
+	for i := 1; i < len(central); i++ {
+		p = Add(Mul(p, t), coefficient(i))
+	}
+	return Mul(p, x)
 }
 
 // The coefficients of the polynomials, from the highest power to the lowest.
@@ -18,11 +25,3 @@ var (
 	tail = [9]float32{-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613,
 		0.00943887047, 1.00167406, 2.83297682}
 )
-
-func horner(w *Node, coefficients *[9]float32) *Node {
-	p := AddScalar(MulScalar(w, 0.0), float64(coefficients[0]))
-	for _, c := range coefficients[1:] {
-		p = AddScalar(Mul(p, w), float64(c))
-	}
-	return p
-}

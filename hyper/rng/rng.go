@@ -13,6 +13,8 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
 // Stream is a named source of random numbers for a batch of runs. The zero value is not usable; make a Stream with
@@ -53,44 +55,58 @@ func (s Stream) Step(step int) Stream {
 // Runs returns the number of runs for which the stream draws.
 func (s Stream) Runs() int { return s.keys[0].Shape().Dim(0) }
 
-// draw returns f of independent random words, [runs, dims...]. Word w of Philox block b has position w*blocks + b. draw
-// applies f before it concatenates the words: compilers do not fuse the concatenation, so they compute the numbers
-// once, and not again for each use.
+// draw returns f of independent random words, [runs, dims...]. Word w of Philox block b has position w*blocks + b.
 func (s Stream) draw(f func(words *Node) *Node, dims ...int) *Node {
 	n := size(dims)
 	blocks := (n + 3) / 4
-	parts := s.pairs(blocks)
-	for i, words := range parts {
-		parts[i] = f(words)
-		if words.Rank() > 2 {
-			parts[i] = Reshape(parts[i], s.Runs(), 2*blocks)
-		}
+	var all *Node
+	if blocks >= 4096 && s.onCPU() { // With fewer, the additional kernels take longer than what they save.
+		all = s.packed(f, blocks)
+	} else {
+		all = s.inParts(f, blocks)
 	}
-	all := Concatenate(parts, 1)
 	if 4*blocks != n {
 		all = Slice(all, AxisRange(), AxisRange(0, n))
 	}
 	return Reshape(all, append([]int{s.Runs()}, dims...)...)
 }
 
-// pairs returns the words of the given number of blocks, in order. For each part XLA makes a kernel with all rounds,
-// and compiling these kernels is most of the time that a simulation takes to start. Two parts of two words compile
-// faster than four parts, and run as fast. The Go backend computes each round once for all words.
-func (s Stream) pairs(blocks int) []*Node {
-	if !s.onXLA() {
-		words := s.words(blocks)
-		return words[:]
+// packed returns f of the words of the given number of blocks, in order, [runs, 4 * blocks]. XLA for CPUs makes a kernel
+// for each array of words, and each kernel computes all rounds for all words. So two words share a number of 64 bits,
+// which halves the kernels. Without the first concatenation, XLA would compute the rounds again for each use of a pair.
+func (s Stream) packed(f func(words *Node) *Node, blocks int) *Node {
+	w := s.words(dtypes.Uint64, blocks)
+	pack := func(low, high *Node) *Node { return BitwiseOr(low, BitwiseShiftLeftScalar(high, uint64(32))) }
+	pairs := Concatenate([]*Node{pack(w[0], w[1]), pack(w[2], w[3])}, 1)
+	part := func(words *Node) *Node { return Reshape(f(ConvertDType(words, dtypes.Uint32)), s.Runs(), 2, 1, blocks) }
+	low, high := part(pairs), part(BitwiseShiftRightLogicalScalar(pairs, uint64(32)))
+	return Reshape(Concatenate([]*Node{low, high}, 2), s.Runs(), 4*blocks)
+}
+
+// inParts is packed for other backends. On a GPU, XLA computes several arrays in one kernel; there are two arrays of two
+// words, which compile faster than four. The Go backend computes each round once for all words.
+func (s Stream) inParts(f func(words *Node) *Node, blocks int) *Node {
+	var parts []*Node
+	if s.onXLA() {
+		words, first := s.words(dtypes.Uint32, 2, blocks), Equal(s.iota(1, 2, blocks), ScalarZero(s.Graph(), dtypes.Uint32))
+		first = BroadcastToDims(first, s.Runs(), 2, blocks)
+		parts = []*Node{Where(first, words[0], words[1]), Where(first, words[2], words[3])}
+	} else {
+		words := s.words(dtypes.Uint32, blocks)
+		parts = words[:]
 	}
-	words, first := s.words(2, blocks), Equal(s.iota(1, 2, blocks), ScalarZero(s.Graph(), dtypes.Uint32))
-	first = BroadcastToDims(first, s.Runs(), 2, blocks)
-	return []*Node{Where(first, words[0], words[1]), Where(first, words[2], words[3])}
+	for i, words := range parts {
+		parts[i] = Reshape(f(words), s.Runs(), -1)
+	}
+	return Concatenate(parts, 1)
 }
 
 func (s Stream) onXLA() bool { return s.Graph().Backend().Name() == "xla" }
+func (s Stream) onCPU() bool { return s.onXLA() && !backend.OnGPU(s.Graph().Backend()) }
 
-// words returns the four Philox outputs of the first blocks, uint32 [runs, dims...] each. The last of dims is the
-// number of blocks.
-func (s Stream) words(dims ...int) [4]*Node {
+// words returns the four Philox outputs of the first blocks, [runs, dims...] each, as uint32, or as uint64 with the same
+// values. The last of dims is the number of blocks.
+func (s Stream) words(dtype dtypes.DType, dims ...int) [4]*Node {
 	g := s.Graph()
 	zero := Const(g, uint32(0))
 	c := [4]*Node{s.iota(len(dims), dims...), zero, zero, Const(g, s.name)}
@@ -101,7 +117,7 @@ func (s Stream) words(dims ...int) [4]*Node {
 		c[2] = s.period
 	}
 	for i := range c {
-		c[i] = ExpandLeftToRank(c[i], 1+len(dims))
+		c[i] = ExpandLeftToRank(ConvertDType(c[i], dtype), 1+len(dims))
 		c[i] = BroadcastToDims(c[i], append([]int{s.Runs()}, dims...)...)
 	}
 	return philox(c, s.keys)
@@ -132,7 +148,7 @@ func philox(c [4]*Node, keys [2]*Node) [4]*Node {
 	const m0, m1 = uint64(0xD2511F53), uint64(0xCD9E8D57)
 	for i := range philoxRounds {
 		key := func(keys *Node) *Node { // [runs, 1, ...]
-			k := Slice(keys, AxisRange(), AxisElem(i))
+			k := ConvertDType(Slice(keys, AxisRange(), AxisElem(i)), c[0].DType())
 			for k.Rank() < c[0].Rank() {
 				k = InsertAxes(k, -1)
 			}
@@ -146,10 +162,15 @@ func philox(c [4]*Node, keys [2]*Node) [4]*Node {
 	return c
 }
 
-// mulHiLo returns the high and low halves of the 64-bit products of x (uint32) and m.
+// mulHiLo returns the high and low halves of the 64-bit products of x and m, in the type of x. x is uint32, or uint64
+// below 2^32. A CPU computes uint64 faster, because it need not convert them.
 func mulHiLo(x *Node, m uint64) (hi, lo *Node) {
 	p := MulScalar(ConvertDType(x, dtypes.Uint64), m)
-	return ConvertDType(BitwiseShiftRightLogicalScalar(p, uint64(32)), dtypes.Uint32), ConvertDType(p, dtypes.Uint32)
+	high := BitwiseShiftRightLogicalScalar(p, uint64(32))
+	if x.DType() == dtypes.Uint64 {
+		return high, BitwiseAnd(p, Const(p.Graph(), uint64(math.MaxUint32)))
+	}
+	return ConvertDType(high, dtypes.Uint32), ConvertDType(p, dtypes.Uint32)
 }
 
 // Bits returns independent uniform 32-bit integers, uint32 [runs, dims...].
@@ -186,8 +207,10 @@ func (s Stream) Intn(bound *Node, dims ...int) *Node {
 // Box-Muller this needs no sine, which compilers do not vectorise. With 24-bit uniform numbers, the largest possible
 // magnitude is 5.4.
 func (s Stream) Normal(dims ...int) *Node {
-	return s.draw(func(words *Node) *Node { return MulScalar(ErfInv(symmetric(words)), math.Sqrt2) }, dims...)
+	return s.draw(normal, dims...)
 }
+
+func normal(words *Node) *Node { return MulScalar(ErfInv(symmetric(words)), math.Sqrt2) }
 
 // Sphere returns vectors that are uniform on the unit sphere of the last axis, float32 [runs, dims...].
 func (s Stream) Sphere(dims ...int) *Node {

@@ -26,6 +26,22 @@ func call(t *testing.T, name string, fn func(*Node) *Node, seeds ...uint64) *ten
 	return out
 }
 
+// Words that are packed in pairs give the same numbers, to the bit, as words in parts.
+func TestPackedWordsAreTheSame(t *testing.T) {
+	const blocks = 4099
+	testbackend.ForEach(t, func(t *testing.T, name string) {
+		drawn := func(how func(s Stream, f func(*Node) *Node, blocks int) *Node) []float32 {
+			return tensors.MustCopyFlatData[float32](call(t, name, func(seeds *Node) *Node {
+				return how(New(seeds).Named("x").At(Const(seeds.Graph(), int32(7))).Step(3), normal, blocks)
+			}, 1, 1<<63+5))
+		}
+		packed, parts := drawn(Stream.packed), drawn(Stream.inParts)
+		if len(packed) != 2*4*blocks || !slices.Equal(packed, parts) {
+			t.Errorf("%d packed numbers differ from %d numbers in parts", len(packed), len(parts))
+		}
+	})
+}
+
 // The known answers come from kat_vectors of the Random123 distribution, for philox4x32 with 10 rounds.
 func TestPhiloxKnownAnswers(t *testing.T) {
 	for _, kat := range []struct {
