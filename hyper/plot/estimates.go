@@ -50,7 +50,8 @@ func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) 
 	if drawn == 0 {
 		return nil, errNothing
 	}
-	p.Legend.Top = true
+	p.Y.Min, p.Y.Max = bounds([]float64{p.Y.Min, p.Y.Max}, axes.LogY, axes.FromZero, 0.05)
+	p.Legend.Top, p.Legend.Padding = true, vg.Points(2)
 	return p, nil
 }
 

@@ -52,6 +52,9 @@ func TestLeaderboard(t *testing.T) {
 	if p.X.Max != 1.5 || p.Y.Label.Text != "divergence over that of mlp" {
 		t.Errorf("the x axis ends at %v, and the y axis has the label %q", p.X.Max, p.Y.Label.Text)
 	}
+	if p.Y.Min >= 0.4 || p.Y.Max <= 0.6 {
+		t.Errorf("the y axis is from %v to %v, want a margin around the intervals, 0.4 to 0.6", p.Y.Min, p.Y.Max)
+	}
 	if _, err := PNG(p, 10, 6, 50); err != nil {
 		t.Error(err)
 	}
