@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 )
 
 // Mixture is a probability vector over actions for each run, with at most two probabilities that are not zero.
@@ -85,8 +86,8 @@ func (s *search) pair() (x, y point) {
 	first := Div(best, Scalar(best.Graph(), dtypes.Int32, n))
 	second := Sub(best, MulScalar(first, n))
 	of := func(action *Node) point {
-		hot := OneHot(action, n, s.r.DType())
-		return point{ReduceAndKeep(Mul(hot, s.r), ReduceSum, 1), ReduceAndKeep(Mul(hot, s.v), ReduceSum, 1)}
+		at := func(v *Node) *Node { return row.Of(InsertAxes(v, -1), action) }
+		return point{at(s.r), at(s.v)}
 	}
 	return of(first), of(second)
 }

@@ -83,8 +83,8 @@ func (s Stream) packed(f func(words *Node) *Node, blocks int) *Node {
 	return Reshape(Concatenate([]*Node{low, high}, 2), s.Runs(), 4*blocks)
 }
 
-// inParts is packed for other backends. On a GPU, XLA computes several arrays in one kernel; there are two arrays of two
-// words, which compile faster than four. The Go backend computes each round once for all words.
+// inParts is packed for other backends, and for few blocks. On a GPU, XLA computes several arrays in one kernel; there
+// are two arrays of two words, which compile faster than four. The Go backend computes each round once for all words.
 func (s Stream) inParts(f func(words *Node) *Node, blocks int) *Node {
 	var parts []*Node
 	if s.onXLA() {

@@ -17,7 +17,7 @@ func Sum(x, to *Node, rows int) *Node {
 	switch {
 	case !backend.OnGPU(x.Graph().Backend()):
 		return scatter(x, to, rows)
-	case rows < 256: // On an H100, figure 2 with 100 arms takes 0.85 of the time that it takes by parts.
+	case rows < 256: // Parts are slower with few rows: on an H100, figure 2 with 100 arms takes 1.18 times as long.
 		return Einsum("rng,rnc->rgc", OneHot(to, rows, x.DType()), x)
 	}
 	return byParts(x, to, rows)
@@ -33,8 +33,8 @@ func scatter(x, to *Node, rows int) *Node {
 }
 
 // byParts is Sum by a product of one-hot rows with three parts of x. A part has 8 of the 24 bits of a float32, so it is
-// exact in bfloat16, and so is a one-hot row. A GPU multiplies bfloat16 and adds in float32, many times as fast as it
-// multiplies float32, and the sums are those of float32.
+// exact in bfloat16, and so is a one-hot row. A GPU multiplies numbers in bfloat16 and adds up the products in float32:
+// this takes less time than a product in float32, and loses no bits of x.
 func byParts(x, to *Node, rows int) *Node {
 	runs, n, columns := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2)
 	high, rest := top8(x)

@@ -10,7 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
-// Sums by rows, and by the product that replaces them on a GPU, are those of float64 up to roundings of float32.
+// Sum, and both of its ways to add up that XLA for CPUs has, agree with sums in float64, up to roundings of float32.
 func TestSum(t *testing.T) {
 	const runs, n, rows, columns = 2, 40, 9, 7
 	x, to, want := make([][][]float32, runs), make([][]int32, runs), [runs][rows][columns]float64{}

@@ -97,9 +97,9 @@ func (c *Conn) Send(m Message) error {
 	return err
 }
 
-// send sends content with a type of the protocol.
-func (c *Conn) send(kind string, content, metadata any) error {
-	m := Message{Type: kind}
+// send sends content with a type of the protocol. to is the To of a message, or nil.
+func (c *Conn) send(kind string, content, metadata any, to json.RawMessage) error {
+	m := Message{Type: kind, To: to}
 	var err error
 	if m.Content, err = json.Marshal(content); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (c *Conn) show(kind, id string, data map[string]any) error {
 	if id != "" {
 		transient["display_id"] = id
 	}
-	return c.send(kind, map[string]any{"data": data, "metadata": map[string]any{}, "transient": transient}, nil)
+	return c.send(kind, map[string]any{"data": data, "metadata": map[string]any{}, "transient": transient}, nil, nil)
 }
 
 // listen handles the messages of the kernel.
@@ -183,7 +183,7 @@ type Comm struct {
 func (c *Conn) Comm(target string, data, metadata any, hear func(data json.RawMessage), closed func()) (*Comm, error) {
 	comm := &Comm{ID: rand.Text(), conn: c, hear: hear, closed: closed}
 	c.comms.Store(comm.ID, comm)
-	return comm, c.send("comm_open", map[string]any{"comm_id": comm.ID, "target_name": target, "data": data}, metadata)
+	return comm, c.send("comm_open", map[string]any{"comm_id": comm.ID, "target_name": target, "data": data}, metadata, nil)
 }
 
 // Send sends data to the front end.
@@ -194,12 +194,11 @@ func (c *Comm) Send(data any) error { return c.send(data, nil) }
 func (c *Comm) Answer(data any) error { return c.send(data, c.from) }
 
 func (c *Comm) send(data any, to json.RawMessage) error {
-	content, err := json.Marshal(map[string]any{"comm_id": c.ID, "data": data})
-	return errors.Join(err, c.conn.Send(Message{Type: "comm_msg", Content: content, To: to}))
+	return c.conn.send("comm_msg", map[string]any{"comm_id": c.ID, "data": data}, nil, to)
 }
 
 // Close closes the comm.
 func (c *Comm) Close() error {
 	c.conn.comms.Delete(c.ID)
-	return c.conn.send("comm_close", map[string]any{"comm_id": c.ID, "data": map[string]any{}}, nil)
+	return c.conn.send("comm_close", map[string]any{"comm_id": c.ID, "data": map[string]any{}}, nil, nil)
 }
