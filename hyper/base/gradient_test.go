@@ -71,7 +71,9 @@ func TestForward(t *testing.T) {
 				out := eval(t, name, func(in []*Node) []*Node {
 					f, backward := net.Forward(in[0], in[1])
 					apply := net.Apply(in[0], in[1])
-					return []*Node{f, apply, backward(in[2]), Gradient(ReduceAllSum(Mul(apply, in[2])), in[0])[0]}
+					gradients := func(f *Node) []*Node { return Gradient(ReduceAllSum(Mul(f, in[2])), in[0], in[1]) }
+					automatic, fast := gradients(apply), gradients(scalar(b.OutputsFastGradient(in[0], in[1])))
+					return []*Node{f, apply, backward(in[2]), automatic[0], fast[0], automatic[1], fast[1]}
 				}, tensors.FromFlatDataAndDimensions(theta, runs, indices, size),
 					tensors.FromFlatDataAndDimensions(x, runs, data, b.Layers[0]),
 					tensors.FromFlatDataAndDimensions(df, runs, indices, data))
@@ -79,7 +81,18 @@ func TestForward(t *testing.T) {
 				same(t, "Apply", out[1], values)
 				same(t, "backward", out[2], want)
 				same(t, "automatic gradient", out[3], want)
+				same(t, "gradient of OutputsFastGradient", out[4], want)
+				same(t, "its gradient with respect to x", out[6], floats(out[5]))
 			})
 		})
 	}
+}
+
+// scalar returns the only one of some outputs, or the difference of two, as LogOdds does.
+func scalar(outputs *Node) *Node {
+	at := func(i int) *Node { return Squeeze(Slice(outputs, AxisRange(), AxisRange(), AxisElem(i)), 2) }
+	if outputs.Shape().Dim(2) == 1 {
+		return at(0)
+	}
+	return Sub(at(1), at(0))
 }

@@ -87,6 +87,20 @@ func (b MLP) Outputs(theta, x *Node) *Node {
 	return h
 }
 
+// OutputsFastGradient is Outputs with the gradient of Forward: the gradient with respect to theta is one concatenation.
+// Automatic differentiation adds an array of theta's size for each of theta's slices instead. The gradients differ by
+// rounding.
+func (b MLP) OutputsFastGradient(theta, x *Node) *Node {
+	var layers []layer
+	var h, d *Node // the outputs, and the gradient with respect to them
+	theta = IdentityWithCustomGradient(theta, func(_, _ *Node) *Node { return b.backward(layers, d) })
+	h, layers = b.forward(theta, x, nil)
+	return IdentityWithCustomGradient(h, func(_, v *Node) *Node {
+		d = v // known before the gradient with respect to theta is needed, because the outputs depend on theta
+		return v
+	})
+}
+
 // Forward returns Apply's predictions f, and a function that returns the gradient of sum(df * f) with respect to theta,
 // [runs, indices, N_theta], for df [runs, indices, inputs].
 func (b MLP) Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node) {

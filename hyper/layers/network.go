@@ -138,6 +138,6 @@ func (b outputs) Groups() []int                   { return b.net.Groups() }
 func (b outputs) Deviations(shared int) []float64 { return b.net.Deviations(shared) }
 func (b outputs) Output() int                     { return b.net.Output() }
 func (b outputs) Apply(theta, x *Node) *Node {
-	f := b.net.Outputs(theta, x) // [runs, indices, outputs, inputs]
+	f := b.net.OutputsFastGradient(theta, x) // [runs, indices, outputs, inputs]
 	return Reshape(Transpose(f, 2, 3), f.Shape().Dim(0), f.Shape().Dim(1), -1)
 }
