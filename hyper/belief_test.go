@@ -17,6 +17,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
+func init() { testbackend.CompileQuickly() }
+
 // conforming returns beliefs of every kind, with their capabilities: one letter for each field of Capabilities, in the
 // order of the fields.
 func conforming() map[string]struct {

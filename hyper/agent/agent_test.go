@@ -17,9 +17,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
+
+func init() { testbackend.CompileQuickly() }
 
 // armsModel returns the hypermodel of section 4.1: K independent arms, each with m dimensions of the index.
 func armsModel(arms, m int) hyper.Model {

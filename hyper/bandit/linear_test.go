@@ -14,6 +14,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
+func init() { testbackend.CompileQuickly() }
+
 // Components of actions have mean 0, and the largest size and the mean square of their set: 1/15 for a uniform
 // component within 1/sqrt(5). Over 4,000 runs, the mean rewards of an action have variance sigma_p^2 E |x|^2. Bounds
 // are five standard errors: of 80,000 components, and of squares of Gaussian numbers with different lengths, sqrt(2 /

@@ -16,8 +16,11 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
+
+func init() { testbackend.CompileQuickly() }
 
 // TestMain runs this binary as the command if the environment asks for it.
 func TestMain(m *testing.M) {

@@ -14,6 +14,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
+func init() { testbackend.CompileQuickly() }
+
 // frames draws sets of n vectors for runs with seeds 1, 2, ..., one vector after the other.
 func frames(t *testing.T, name string, law Distribution, runs, sets, n int) [][]float64 {
 	t.Helper()

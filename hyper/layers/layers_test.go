@@ -23,6 +23,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
+func init() { testbackend.CompileQuickly() }
+
 // run builds and runs a graph over a store, and returns its outputs as numbers.
 func run(t *testing.T, name string, store *model.Store, f func(scope *model.Scope, x *Node) []*Node,
 	x any) [][]float64 {

@@ -16,7 +16,11 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
+
+func init() { testbackend.CompileQuickly() }
 
 // pipe is the file that replaces GoNB's pipe.
 var pipe string

@@ -9,6 +9,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
+func init() { testbackend.CompileQuickly() }
+
 // TestCalibration compares accuracy and calibration error of a few predictions to the definition. Of four predictions
 // with confidence 0.95 three are right, of two with 0.65 one is right, and one with 0.5, at the border of two classes,
 // is wrong. A prediction that is NaN makes both scores NaN.

@@ -14,6 +14,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
+func init() { testbackend.CompileQuickly() }
+
 // array is a tensor in plain Go and double precision, row-major. The arrays of tests hold numbers that single precision
 // represents exactly.
 type array struct {

@@ -11,7 +11,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
+
+func init() { testbackend.CompileQuickly() }
 
 var estimators = []Estimator{IPS{}, IPS{Clip: 5}, SNIPS{}, DoublyRobust{}, Switch{Threshold: 5}}
 

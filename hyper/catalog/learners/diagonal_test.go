@@ -18,6 +18,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
+func init() { testbackend.CompileQuickly() }
+
 // In both readings of appendix D the rows of B have norm 1, and C is diagonal in an index with one number for each
 // parameter. The test trains to convergence on 2,000 data of a linear model with 5 features. Diagonal rows leave a
 // third of the variance of the exact posterior, because a diagonal C uses only the perturbations of its own number of

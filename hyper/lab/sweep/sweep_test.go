@@ -15,11 +15,14 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
+
+func init() { testbackend.CompileQuickly() }
 
 // TestMain lets this binary act as its own worker.
 func TestMain(m *testing.M) {

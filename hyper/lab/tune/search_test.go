@@ -15,10 +15,13 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
+
+func init() { testbackend.CompileQuickly() }
 
 func smallTuning() tune.Search {
 	return tune.Search{
