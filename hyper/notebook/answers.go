@@ -28,9 +28,16 @@ func listOf(all []study.Answer, numbers []int) string {
 	return b.String()
 }
 
-// Evidence returns a Markdown table of the comparisons for a sentence of the paper, by its number in paper.Sentences.
+// Overview returns Markdown with the number of sentences of the paper that hold, and a table of all answers.
+func Overview() string {
+	all := answers()
+	return fmt.Sprintf("**Of %d sentences %s.**\n\n%s", len(all), study.CountVerdicts(all), study.AnswersTable(all))
+}
+
+// Evidence returns Markdown with the answer to a sentence of the paper, by its number in paper.Sentences, and a table of
+// its comparisons.
 func Evidence(number int) string {
-	return numbered(answers(), []int{number})[0].ComparisonsTable()
+	return Answers(number) + "\n" + numbered(answers(), []int{number})[0].ComparisonsTable()
 }
 
 // answers answers all sentences together, because the correction for multiple tests needs all of them. A program reads
@@ -55,10 +62,7 @@ func numbered(all []study.Answer, numbers []int) []study.Answer {
 	return out
 }
 
-// LikeForLike returns Markdown tables of the study behind sentences 3 to 5, as far as it has been run: mean regrets,
-// and the searches for the settings.
+// LikeForLike returns a Markdown table of mean regrets in the study behind sentences 3 to 5, as far as it has been run.
 func LikeForLike() string {
-	a := study.NewArchive("results", known)
-	return must.M1(a.Means("neural/like-for-like-1000", "neural/like-for-like-200")) + "\n" +
-		must.M1(a.Searches("tuning/like-for-like"))
+	return must.M1(study.NewArchive("results", known).Means("neural/like-for-like-1000", "neural/like-for-like-200"))
 }

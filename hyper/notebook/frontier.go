@@ -15,6 +15,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
+// FrontierPoints returns the points of figure 2 by the committed studies. The points of the study with 100 arms and 400
+// runs replace those with fewer runs.
+func FrontierPoints() []paper.FrontierPoint {
+	points := must.M1(paper.FrontierOf(Study("frontier/*")))
+	for _, more := range must.M1(paper.FrontierOf(Study("frontier/k100/*"))) {
+		for i, p := range points {
+			if p.Agent == more.Agent && p.Integrate == more.Integrate && p.Arms == more.Arms && p.Bar == more.Bar {
+				points[i] = more
+			}
+		}
+	}
+	return points
+}
+
 // Frontier draws figure 2 in two panels for each bound of regret that has points, see [paper.Bar]. The first panel has
 // the least computation of the agents below the bound, against the number of arms. The second has an ensemble's
 // computation divided by the linear hypermodel's, with the paper's 50 and 100. Vertical lines are 95% intervals, dashed

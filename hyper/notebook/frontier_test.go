@@ -111,6 +111,15 @@ func TestFrontierOfTheStudy(t *testing.T) {
 	}
 	Frontier(points)
 	FrontierTable(points)
+	larger := FrontierPoints()
+	if len(larger) != len(points) {
+		t.Errorf("got %d points, want %d as without the study of 400 runs", len(larger), len(points))
+	}
+	for _, p := range larger {
+		if want := p.Arms == 100 && p.Integrate == "sampled" && p.Bar == paper.PerformsWell; want && p.Runs != 400 {
+			t.Errorf("%+v has %d runs, want 400", p, p.Runs)
+		}
+	}
 }
 
 // The table of limits has a row for each number of arms in the study, from fewer to more.

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
 var update = flag.Bool("update", false, "write the answers that results give now into the outputs of notebooks")
@@ -49,7 +51,7 @@ func TestNotebooksQuoteTheAnswers(t *testing.T) {
 	}
 }
 
-// Notebook 11 shows the comparisons and the means of the present results.
+// Notebook 11 shows the answers, the comparisons and the means of the present results.
 func TestReportIsUpToDate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the studies of the paper")
@@ -65,7 +67,7 @@ func TestReportIsUpToDate(t *testing.T) {
 		}
 	}
 	t.Chdir("../../notebooks")
-	want := LikeForLike()
+	want := LikeForLike() + study.AnswersTable(answers())
 	for _, a := range answers() {
 		want += a.ComparisonsTable()
 	}

@@ -30,12 +30,12 @@ func Tradeoffs(h lab.Header, rows []lab.Row, measured []analysis.Tradeoff) []ana
 // TradeoffReport returns a table of tradeoffs, from cheap to expensive, and two figures: regret against operations and regret
 // against time of a period. names are the names of the entries. If times are missing there is only the first figure.
 func TradeoffReport(all []analysis.Tradeoff, names []string) (t *Table, panels []*gonum.Plot) {
-	axes := plot.Axes{Title: "Regret against computation", X: "operations a period, by the formula", Y: "regret"}
-	operations := func(o analysis.Tradeoff) (float64, analysis.Place) { return o.Operations, o.ByOperations }
+	axes := plot.Axes{Title: "Regret against computation", X: "operations of a period, by the formula", Y: "mean regret"}
+	operations := func(o analysis.Tradeoff) float64 { return o.Operations }
 	panels = append(panels, must.M1(plot.Offers(axes, all, operations, names)))
 	if !slices.ContainsFunc(all, func(o analysis.Tradeoff) bool { return o.ByTime == "" }) {
-		axes.Title, axes.X = "Regret against time", "microseconds a period, one core"
-		time := func(o analysis.Tradeoff) (float64, analysis.Place) { return float64(o.Micros), o.ByTime }
+		axes.Title, axes.X = "Regret against time", "microseconds of a period, one core"
+		time := func(o analysis.Tradeoff) float64 { return float64(o.Micros) }
 		panels = append(panels, must.M1(plot.Offers(axes, all, time, names)))
 	}
 	t = NewTable("agent", "runs", "regret", "operations a period", "by operations", "µs a period", "by time")

@@ -12,7 +12,7 @@ import (
 )
 
 // endLabels is a legend without a frame. Its labels are right of the axes, at the ends of their lines, and moved apart
-// where they would overlap.
+// where they would overlap. A thin leader connects a line's end to a sample of the line and the label.
 type endLabels struct {
 	text.Style
 	entries []entry
@@ -37,9 +37,10 @@ func (a rightLegend) GlyphBoxes(*gonum.Plot) []gonum.GlyphBox {
 
 // Lengths in points.
 const (
-	besideLead  = vg.Length(16)  // from a line's end to the leader's end
-	besideGap   = vg.Length(3)   // between the leader's end and the text
-	besideWidth = vg.Length(135) // maximum width of a text
+	besideLead   = vg.Length(9)   // from a line's end to the sample
+	besideSample = vg.Length(12)  // length of the sample
+	besideGap    = vg.Length(3)   // between the sample and the text
+	besideWidth  = vg.Length(135) // maximum width of a text
 )
 
 // besideMost is the maximum number of labels that fit into a panel.
@@ -76,9 +77,13 @@ func (b *endLabels) Plot(c draw.Canvas, p *gonum.Plot) {
 		wanted[i] = at(e)
 	}
 	for i, place := range apart(wanted, b.FontExtents().Height, c.Min.Y, c.Max.Y) {
-		label := vg.Point{X: c.Max.X + besideLead, Y: place}
-		c.StrokeLines(b.entries[i].line, []vg.Point{{X: x(b.entries[i].end.X), Y: wanted[i]}, label})
-		c.FillText(b.Style, label.Add(vg.Point{X: besideGap}), b.entries[i].label)
+		e := b.entries[i]
+		sample := vg.Point{X: c.Max.X + besideLead, Y: place}
+		label := sample.Add(vg.Point{X: besideSample})
+		c.StrokeLines(draw.LineStyle{Color: leaderColor, Width: vg.Points(thinWidth)},
+			[]vg.Point{{X: x(e.end.X), Y: wanted[i]}, sample})
+		c.StrokeLines(e.line, []vg.Point{sample, label})
+		c.FillText(b.Style, label.Add(vg.Point{X: besideGap}), e.label)
 	}
 }
 
@@ -88,7 +93,7 @@ func (b *endLabels) GlyphBoxes(*gonum.Plot) []gonum.GlyphBox {
 	for _, e := range b.entries {
 		width = max(width, b.Width(e.label))
 	}
-	return []gonum.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: besideLead + besideGap + width}}}}
+	return []gonum.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: besideLead + besideSample + besideGap + width}}}}
 }
 
 // apart moves ascending positions as little as possible, so that neighbours have a gap and all are within bounds. It is

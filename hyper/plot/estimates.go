@@ -8,6 +8,7 @@ import (
 
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -21,8 +22,12 @@ type Estimates struct {
 	Color  color.NRGBA      // zero means the palette's next colour
 }
 
+// Size in centimetres of a small panel, for which Points makes room for its legend.
+const panelWidth, panelHeight = 10, 6.5
+
 // Points draws estimates with their intervals above their names. Each kind has its own colour, and is shifted a little
-// to the side. Points returns an error if a kind does not have one estimate for each name, or if nothing can be drawn.
+// to the side. The legend covers no estimate if there is room. Points returns an error if a kind does not have one
+// estimate for each name, or if nothing can be drawn.
 func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) {
 	if len(names) == 0 {
 		return nil, errNothing
@@ -30,12 +35,13 @@ func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) 
 	p, drawn := newPlot(axes), 0
 	p.NominalX(names...)
 	p.X.Min, p.X.Max = -0.5, float64(len(names))-0.5
+	legend := &key{Style: p.Legend.TextStyle, corners: []corner{topRight, topLeft}}
 	for k, kind := range kinds {
 		if len(kind.Values) != len(names) {
 			return nil, fmt.Errorf("%d names for %d estimates of %q: give a name for each", len(names), len(kind.Values),
 				kind.Label)
 		}
-		beside := 0.16 * (float64(k) - float64(len(kinds)-1)/2)
+		beside := min(0.16, 0.8/float64(len(kinds))) * (float64(k) - float64(len(kinds)-1)/2)
 		points := errorPoints{}
 		for i, e := range kind.Values {
 			if v := float64(e.Value); !math.IsNaN(v) && !math.IsInf(v, 0) {
@@ -43,7 +49,7 @@ func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) 
 			}
 		}
 		drawn += len(points.XYs)
-		if err := points.draw(p, kind.Label, cmp.Or(kind.Color, Palette[k%len(Palette)])); err != nil {
+		if err := points.draw(p, legend, kind.Label, cmp.Or(kind.Color, Palette[k%len(Palette)])); err != nil {
 			return nil, err
 		}
 	}
@@ -51,8 +57,45 @@ func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) 
 		return nil, errNothing
 	}
 	p.Y.Min, p.Y.Max = bounds([]float64{p.Y.Min, p.Y.Max}, axes.LogY, axes.FromZero, 0.05)
-	p.Legend.Top, p.Legend.Padding = true, vg.Points(2)
+	if b := legend.beside(p.X); b != nil && axes.Beside {
+		p.Add(b)
+		return p, nil
+	}
+	if len(legend.entries) > 0 {
+		legend.makeRoom(p, axes.LogY, panelWidth, panelHeight)
+		p.Add(legend)
+	}
 	return p, nil
+}
+
+// Level adds a dashed horizontal line at y to a plot, with a label above its right end. The vertical axis is extended
+// to the line.
+func Level(p *gonum.Plot, y float64, label string) error {
+	if _, log := p.Y.Scale.(gonum.LogScale); !drawable(y, log) {
+		return fmt.Errorf("a line at %v: the axis cannot show it", y)
+	} else if y < p.Y.Min || y > p.Y.Max {
+		p.Y.Min, p.Y.Max = bounds([]float64{p.Y.Min, p.Y.Max, y}, log, p.Y.Min == 0, 0.05)
+	}
+	p.Add(level{y, label, p.Legend.TextStyle})
+	return nil
+}
+
+// level is the line of [Level].
+type level struct {
+	y     float64
+	label string
+	text.Style
+}
+
+// Plot implements gonum's Plotter.
+func (l level) Plot(c draw.Canvas, p *gonum.Plot) {
+	_, at := p.Transforms(&c)
+	end := vg.Point{X: c.Max.X, Y: at(l.y)}
+	c.StrokeLines(draw.LineStyle{Color: Gray, Width: vg.Points(1.2), Dashes: dashes[1]},
+		[]vg.Point{{X: c.Min.X, Y: end.Y}, end})
+	style := l.Style
+	style.Color, style.XAlign, style.YAlign = Gray, text.XRight, text.YBottom
+	c.FillText(style, end.Add(vg.Point{X: -2, Y: 2}), l.label)
 }
 
 // errorPoints holds points with intervals.
@@ -73,7 +116,7 @@ func (e *errorPoints) add(x float64, of stats.Estimate) {
 	e.YErrors = append(e.YErrors, struct{ Low, High float64 }{length(of.Lower), length(of.Upper)})
 }
 
-func (e errorPoints) draw(p *gonum.Plot, label string, c color.NRGBA) error {
+func (e errorPoints) draw(p *gonum.Plot, legend *key, label string, c color.NRGBA) error {
 	if len(e.XYs) == 0 {
 		return nil
 	}
@@ -88,8 +131,12 @@ func (e errorPoints) draw(p *gonum.Plot, label string, c color.NRGBA) error {
 	bars.Color, bars.CapWidth = c, vg.Points(4)
 	points.Color, points.Radius, points.Shape = c, vg.Points(3), draw.CircleGlyph{}
 	p.Add(bars, points)
+	for i, at := range e.XYs {
+		legend.obstacles = append(legend.obstacles,
+			plotter.XYs{{X: at.X, Y: at.Y - e.YErrors[i].Low}, {X: at.X, Y: at.Y + e.YErrors[i].High}, at})
+	}
 	if label != "" {
-		p.Legend.Add(label, points)
+		legend.entries = append(legend.entries, entry{label: label, thumbs: []gonum.Thumbnailer{points}})
 	}
 	return nil
 }

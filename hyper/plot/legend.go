@@ -138,9 +138,9 @@ func inside(line []vg.Point, box vg.Rectangle) (length vg.Length) {
 }
 
 // makeRoom extends the vertical axis upwards, at most to nearly twice its length, until the legend covers nothing in a
-// figure of the default size.
-func (k *key) makeRoom(p *gonum.Plot, log bool) {
-	c := draw.NewCanvas(new(recorder.Canvas), saveWidth*vg.Centimeter*0.83, saveHeight*vg.Centimeter*0.74)
+// figure of a width and a height in centimetres.
+func (k *key) makeRoom(p *gonum.Plot, log bool, width, height vg.Length) {
+	c := draw.NewCanvas(new(recorder.Canvas), width*vg.Centimeter*0.83, height*vg.Centimeter*0.74)
 	low, high := p.Y.Min, p.Y.Max
 	for room := 0.0; room < 0.46; room += 0.05 {
 		p.Y.Max = low + (high-low)/(1-room)

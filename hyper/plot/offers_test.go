@@ -9,22 +9,29 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-// Offers that cannot be shown on logarithmic axes are left out. Each offer needs a name, and one offer must remain.
+// Offers that the axes cannot show are left out. Each offer has the colour of its agent. It needs a name,
+// and one offer must remain.
 func TestOffers(t *testing.T) {
-	at := func(regret, cost float64, place analysis.Place) analysis.Tradeoff {
+	at := func(agent string, regret, cost float64) analysis.Tradeoff {
 		x := stats.Float(regret)
-		return analysis.Tradeoff{Regret: stats.Estimate{Value: x, Lower: x / 2, Upper: 2 * x}, Operations: cost, ByOperations: place}
+		return analysis.Tradeoff{Agent: agent, Regret: stats.Estimate{Value: x, Lower: x / 2, Upper: 2 * x}, Operations: cost}
 	}
-	offers := []analysis.Tradeoff{at(100, 10, analysis.OnFrontier), at(50, 1000, analysis.Unplaced), at(80, 0, analysis.OffFrontier),
-		at(math.NaN(), 100, analysis.OffFrontier)}
-	operations := func(o analysis.Tradeoff) (float64, analysis.Place) { return o.Operations, o.ByOperations }
+	offers := []analysis.Tradeoff{at("linear", 100, 10), at("ensemble", 50, 1000), at("bbb", 80, 0),
+		at("dropout", math.NaN(), 100)}
+	operations := func(o analysis.Tradeoff) float64 { return o.Operations }
 	names := []string{"a", "b", "c", "d"}
 	p, err := Offers(Axes{}, offers, operations, names)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.X.Min > 10 || p.X.Max < 1000 || p.Y.Min > 25 || p.Y.Max < 200 || p.Y.Max > 1600 {
+	if p.X.Min > 10 || p.X.Max < 1000 || p.Y.Min != 0 || p.Y.Max < 200 || p.Y.Max > 400 {
 		t.Errorf("got axes from %v to %v and from %v to %v", p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
+	}
+	img := picture(t, p)
+	for agent, want := range map[string]bool{"linear": true, "ensemble": true, "bbb": false, "dropout": false} {
+		if got := countNear(img, styles[agent].color) > 20; got != want {
+			t.Errorf("colour of %s is drawn: %v, want %v", agent, got, want)
+		}
 	}
 	if _, err := Offers(Axes{}, offers, operations, names[:2]); err == nil ||
 		!strings.Contains(err.Error(), "2 names for 4 offers") {

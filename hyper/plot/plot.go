@@ -85,7 +85,7 @@ func lines(axes Axes, corners []corner, series []Series) (*gonum.Plot, error) {
 		}
 		return p, nil
 	}
-	f.key.makeRoom(p, axes.LogY)
+	f.key.makeRoom(p, axes.LogY, saveWidth, saveHeight)
 	p.Add(&f.key)
 	return p, nil
 }

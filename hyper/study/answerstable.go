@@ -30,16 +30,19 @@ func (s Answer) ListItem() string {
 		upperFirst(s.Reason()))
 }
 
-// AnswersTable returns answers as a Markdown table, each with its deciding number.
+// AnswersTable returns answers as a Markdown table, each with its deciding number and, if it is open, with what would
+// decide it.
 func AnswersTable(all []Answer) string {
 	var b strings.Builder
-	b.WriteString("| | The paper says | Answer | Number that decides, or comes nearest |\n| --- | --- | --- | --- |\n")
+	b.WriteString(markdown.Table([]string{"", "The paper says", "Answer", "Number that decides, or comes nearest",
+		"What would decide"}, nil))
 	for _, s := range all {
 		number := "runs are missing"
 		if c := s.Deciding; c.Missing == "" {
 			number = fmt.Sprintf("%s, claimed %v", c.Interval(), c.Claimed)
 		}
-		fmt.Fprintf(&b, "| %d | %s (%s) | **%s** | %s |\n", s.Number, s.Text, s.Section, s.Verdict, number)
+		fmt.Fprintf(&b, "| %d | %s (%s) | **%s** | %s | %s |\n", s.Number, s.Text, s.Section, s.Verdict, number,
+			strings.TrimSuffix(s.Needs, " would decide"))
 	}
 	return b.String()
 }

@@ -146,10 +146,10 @@ func TestRangeAsText(t *testing.T) {
 
 func TestTables(t *testing.T) {
 	s := study.Answer{Sentence: study.Sentence{Number: 3, Text: "It is so", Section: "section 9"}, Verdict: study.Open,
-		Needs: "about 300 runs", Deciding: study.Comparison{Text: "a over b", Estimate: stats.Estimate{Value: 1.234, Lower: 0.9, Upper: 1200},
+		Needs: "about 300 runs would decide", Deciding: study.Comparison{Text: "a over b", Estimate: stats.Estimate{Value: 1.234, Lower: 0.9, Upper: 1200},
 			Claimed: study.Below(1), Runs: 12, Periods: 100_000, Diverged: [2]int{1, 0}}}
 	s.Comparisons = []study.Comparison{s.Deciding, {Text: "c over d", Missing: "5 of 7 runs", Claimed: study.Above(stats.Level)}}
-	want := "| 3 | It is so (section 9) | **open** | 1.23 [0.9, 1200], claimed below 1 |\n"
+	want := "| 3 | It is so (section 9) | **open** | 1.23 [0.9, 1200], claimed below 1 | about 300 runs |\n"
 	if got := study.AnswersTable([]study.Answer{s}); !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
