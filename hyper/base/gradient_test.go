@@ -13,8 +13,10 @@ import (
 
 // Forward's function equals Apply. Its gradient equals the gradient of sum(df * f) by central differences in double
 // precision (accurate to 1e-8 here, because with this seed no ReLU is within 1e-4 of its kink) and by GoMLX's automatic
-// differentiation. The networks have no hidden layers, narrow ones, and layers so wide that a product is not a fused
-// loop (18 x 16 is above 256 weights). There are 7 inputs.
+// differentiation. The gradients of OutputsFastGradient equal those of automatic differentiation. So does the gradient
+// of a penalty for the gradient with respect to x, which does not depend on the last biases. The networks have no hidden
+// layers, narrow ones, and layers so wide that a product is not a fused loop (18 x 16 is above 256 weights). There are 7
+// inputs.
 func TestForward(t *testing.T) {
 	const data = 7
 	r := rand.New(rand.NewPCG(8, 9))
@@ -71,9 +73,13 @@ func TestForward(t *testing.T) {
 				out := eval(t, name, func(in []*Node) []*Node {
 					f, backward := net.Forward(in[0], in[1])
 					apply := net.Apply(in[0], in[1])
-					gradients := func(f *Node) []*Node { return Gradient(ReduceAllSum(Mul(f, in[2])), in[0], in[1]) }
+					gradients := func(f *Node) []*Node {
+						of := Gradient(ReduceAllSum(Mul(f, in[2])), in[0], in[1])
+						return append(of, Gradient(ReduceAllSum(Square(of[1])), in[0])...)
+					}
 					automatic, fast := gradients(apply), gradients(scalar(b.OutputsFastGradient(in[0], in[1])))
-					return []*Node{f, apply, backward(in[2]), automatic[0], fast[0], automatic[1], fast[1]}
+					return []*Node{f, apply, backward(in[2]), automatic[0], fast[0], automatic[1], fast[1],
+						automatic[2], fast[2]}
 				}, tensors.FromFlatDataAndDimensions(theta, runs, indices, size),
 					tensors.FromFlatDataAndDimensions(x, runs, data, b.Layers[0]),
 					tensors.FromFlatDataAndDimensions(df, runs, indices, data))
@@ -83,6 +89,7 @@ func TestForward(t *testing.T) {
 				same(t, "automatic gradient", out[3], want)
 				same(t, "gradient of OutputsFastGradient", out[4], want)
 				same(t, "its gradient with respect to x", out[6], floats(out[5]))
+				same(t, "its gradient of a penalty", out[8], floats(out[7]))
 			})
 		})
 	}

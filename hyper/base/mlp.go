@@ -76,35 +76,49 @@ func (b MLP) Apply(theta, x *Node) *Node { return Squeeze(b.Outputs(theta, x), 2
 // ApplyMasked is Apply with the values of the hidden units multiplied by masks. masks is [runs, indices, hidden units,
 // inputs], with the hidden units of all layers in order.
 func (b MLP) ApplyMasked(theta, x, masks *Node) *Node {
-	h, _ := b.forward(theta, x, masks)
+	h, _ := b.forward(b.parts(theta), x, masks)
 	return Squeeze(h, 2)
 }
 
 // Outputs returns all outputs, [runs, indices, outputs, inputs]. The layout is feature-major: the inputs stay the last
 // axis, so that every layer is one batched matrix product.
 func (b MLP) Outputs(theta, x *Node) *Node {
-	h, _ := b.forward(theta, x, nil)
+	h, _ := b.forward(b.parts(theta), x, nil)
 	return h
 }
 
-// OutputsFastGradient is Outputs with the gradient of Forward: the gradient with respect to theta is one concatenation.
-// Automatic differentiation adds an array of theta's size for each of theta's slices instead. The gradients differ by
-// rounding.
+// OutputsFastGradient is Outputs with a faster gradient with respect to theta: the concatenation of the gradients with
+// respect to theta's parts. Automatic differentiation adds an array of theta's size for each part instead. Experiments
+// keep Outputs, because XLA may round the two in different ways.
 func (b MLP) OutputsFastGradient(theta, x *Node) *Node {
-	var layers []layer
-	var h, d *Node // the outputs, and the gradient with respect to them
-	theta = IdentityWithCustomGradient(theta, func(_, _ *Node) *Node { return b.backward(layers, d) })
-	h, layers = b.forward(theta, x, nil)
-	return IdentityWithCustomGradient(h, func(_, v *Node) *Node {
-		d = v // known before the gradient with respect to theta is needed, because the outputs depend on theta
-		return v
+	var parts, gradients []*Node
+	theta = IdentityWithCustomGradient(theta, func(_, _ *Node) *Node {
+		for i, part := range parts {
+			if gradients[i] == nil { // what is differentiated does not depend on this part
+				gradients[i] = ZerosLike(part)
+			}
+		}
+		all := Concatenate(gradients, 2)
+		clear(gradients) // for the next call of Gradient
+		return all
 	})
+	parts = b.parts(theta)
+	gradients = make([]*Node, len(parts))
+	for i := range parts {
+		// Gradient visits the parts before theta, because they depend on theta.
+		parts[i] = IdentityWithCustomGradient(parts[i], func(_, v *Node) *Node {
+			gradients[i] = v
+			return v
+		})
+	}
+	h, _ := b.forward(parts, x, nil)
+	return h
 }
 
 // Forward returns Apply's predictions f, and a function that returns the gradient of sum(df * f) with respect to theta,
 // [runs, indices, N_theta], for df [runs, indices, inputs].
 func (b MLP) Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node) {
-	h, layers := b.forward(theta, x, nil)
+	h, layers := b.forward(b.parts(theta), x, nil)
 	return Squeeze(h, 2), func(df *Node) *Node { return b.backward(layers, InsertAxes(df, 2)) }
 }
 
@@ -116,18 +130,29 @@ type layer struct {
 	in *Node
 }
 
-// forward applies the layers. masks are the masks of ApplyMasked, or nil. The concatenations with ones have a second
-// purpose: without them, XLA would compute a layer's inputs again for each of its outputs, because it fuses everything
-// else into the loop of a product.
-func (b MLP) forward(theta, x, masks *Node) (h *Node, layers []layer) {
-	runs, n := theta.Shape().Dim(0), theta.Shape().Dim(1)
-	at, unit := 0, 0
+// parts returns the weights and the biases of each layer, [runs, indices, their number], in the order of theta.
+func (b MLP) parts(theta *Node) (parts []*Node) {
+	at := 0
+	part := func(size int) *Node {
+		at += size
+		return Slice(theta, AxisRange(), AxisRange(), AxisRange(at-size, at))
+	}
+	for i, out := range b.Layers[1:] {
+		parts = append(parts, part(b.Layers[i]*out), part(out))
+	}
+	return parts
+}
+
+// forward applies the layers, whose weights and biases are the parts of theta. masks are the masks of ApplyMasked, or
+// nil. The concatenations with ones have a second purpose: without them, XLA would compute a layer's inputs again for
+// each of its outputs, because it fuses everything else into the loop of a product.
+func (b MLP) forward(parts []*Node, x, masks *Node) (h *Node, layers []layer) {
+	runs, n := parts[0].Shape().Dim(0), parts[0].Shape().Dim(1)
+	unit := 0
 	for i := range len(b.Layers) - 1 {
 		in, out := b.Layers[i], b.Layers[i+1]
-		w := Reshape(Slice(theta, AxisRange(), AxisRange(), AxisRange(at, at+in*out)), runs, n, out, in)
-		bias := Slice(theta, AxisRange(), AxisRange(), AxisRange(at+in*out, at+in*out+out))
-		at += in*out + out
-		l := layer{w: Concatenate([]*Node{w, InsertAxes(bias, -1)}, 3)}
+		weights, biases := parts[2*i], parts[2*i+1]
+		l := layer{w: Concatenate([]*Node{Reshape(weights, runs, n, out, in), InsertAxes(biases, -1)}, 3)}
 		if i == 0 {
 			l.in = withOnes(x, 2)
 			h = Einsum("rnoi,rbi->rnob", l.w, l.in)
