@@ -146,6 +146,20 @@ def at_its_best(name, seeds=64):
                        for first in range(FIRST_SEED, FIRST_SEED + seeds, RUNS)]
 
 
+# The second search for the ensemble of 10 at its best. It is near the winners of the first.
+AGAIN = {"ensemble-10-again": ("ensemble", ["particles=10", "integrate=analytic"], [
+    "optimizer=sgd,sgd,adam", "step-size[optimizer=adam]=0.0003:0.003", "step-size[optimizer=sgd]=0.02:0.5",
+    "clip=0.3,1,3", "schedule=constant,inverse-root", "schedule-after[schedule=inverse-root]=1000:30000",
+    "sgd-steps=1,2,4", "prior-factor=0.1:10", "perturbation=0,0.5,1", "initial-scale=1,3,10"])}
+
+
+def ensemble_again():
+    """Return the pieces of that search, and its study on seeds that no run has had."""
+    search = Search("best", "ensemble-10-again", AGAIN, 1000, 2_400_000, ["16:8:10000", "6:16:30000", f"2:32:{PERIODS}"])
+    return [search] + [Study("best-1000", "ensemble-10-again", "ensemble", search.sets, first, search=search)
+                       for first in (1_400_000, 1_400_032)]
+
+
 def independent(actions, seeds=128):
     return [Study(f"like-for-like-{actions}", "independent", "independent", [f"actions={actions}"], first)
             for first in range(FIRST_SEED, FIRST_SEED + seeds, RUNS)]
@@ -182,6 +196,7 @@ def agents():
     out += [independent(200, seeds=64), like_for_like("ensemble-100", 1000)]
     out += [like_for_like(name, 1000, ["clip=5"], name + "-bounded", seeds=64)[1:] for name in ("linear", "ensemble-10")]
     out += [at_its_best(name) for name in ("egreedy", "ensemble-10", "linear", "ensemble-30")]
+    out.append(ensemble_again())
     return out + [like_for_like("ensemble-100", 1000, ["particles=300"], "ensemble-300")[1:], dense_diagonal()]
 
 
