@@ -1,8 +1,6 @@
 package analysis
 
 import (
-	"math"
-
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -52,8 +50,7 @@ func Compare(h lab.Header, rows []lab.Row, failure float64) ([]Standing, error) 
 func differenceFrom(rows []lab.Row, entry, other int) (e stats.Estimate, pairs int) {
 	d, err := PairedDifference(rows, entry, other)
 	if err != nil {
-		nan := stats.Float(math.NaN())
-		return stats.Estimate{Value: nan, Lower: nan, Upper: nan}, 0
+		return stats.NoEstimate(), 0
 	}
 	return d.Mean, d.Pairs
 }

@@ -29,10 +29,10 @@ type makers struct{ list []*maker }
 func (m *makers) add(path string, h lab.Header) error {
 	var wrong error
 	for _, code := range h.Code() {
-		new := &maker{code: code, path: path}
+		now := &maker{code: code, path: path}
 		for _, old := range m.list {
 			if old.code == code {
-				new = old
+				now = old
 				continue
 			}
 			entries := old.entries
@@ -44,10 +44,10 @@ func (m *makers) add(path string, h lab.Header) error {
 				wrong = fmt.Errorf("%s and %s: %w", old.path, path, err)
 			}
 		}
-		if new.entries == nil {
-			m.list = append(m.list, new)
+		if now.entries == nil {
+			m.list = append(m.list, now)
 		}
-		new.entries = append(new.entries, h.Spec.Entries...)
+		now.entries = append(now.entries, h.Spec.Entries...)
 	}
 	return wrong
 }

@@ -88,13 +88,6 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-func TestUnusual(t *testing.T) {
-	h, _ := mixed(t)
-	if got := fmt.Sprint(paper.Gaussian.Unusual(h.Spec.Entries[1], 1)); got != "[arms=5 step-size=0.7]" {
-		t.Errorf("unusual settings %s", got)
-	}
-}
-
 // The first periods of a run do not depend on how many follow. Lookup relies on this.
 func TestFirstPeriodsOfLongerRuns(t *testing.T) {
 	for _, c := range []struct {

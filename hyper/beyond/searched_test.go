@@ -1,8 +1,6 @@
 package beyond_test
 
 import (
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -28,11 +26,14 @@ func TestSearchedAlike(t *testing.T) {
 		t.Errorf("%d agents, want %d", len(h.Spec.Entries), len(beyond.TestbedBandit.Order))
 	}
 	for _, e := range h.Spec.Entries {
-		var record tune.Search
 		file := results + "tuning/testbed-bandit/" + strings.Replace(e.Agent, "+", "-plus", 1) + ".json"
-		must.M(json.Unmarshal(must.M1(os.ReadFile(file)), &record))
-		if record.Budget() != 192_000 || record.Seed != 2_000_000 || record.Agent != e.Agent {
-			t.Errorf("%s: %d run-periods from seed %d of %s", file, record.Budget(), record.Seed, record.Agent)
+		record := must.M1(tune.ReadSearch(file))
+		budget := 0
+		for _, r := range record.Rungs {
+			budget += len(r.Results) * r.Size.Runs * r.Size.Periods
+		}
+		if budget != 192_000 || record.Seed != 2_000_000 || record.Agent != e.Agent {
+			t.Errorf("%s: %d run-periods from seed %d of %s", file, budget, record.Seed, record.Agent)
 		}
 		if h.Spec.Seed+uint64(h.Spec.Runs) > record.Seed {
 			t.Errorf("%s: its seeds begin at %d, and the study has %d to %d", file, record.Seed, h.Spec.Seed,

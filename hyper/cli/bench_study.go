@@ -56,14 +56,14 @@ together (Holm's correction). If neither is certain, the agent is undecided.`,
 		if err != nil {
 			return err
 		}
-		offers, err := analysis.Tradeoffs(h, rows, micros)
+		tradeoffs, err := analysis.Tradeoffs(h, rows, micros)
 		if err != nil {
 			return err
 		}
 		for i, b := range bytes {
-			offers[i].Bytes = int64(b)
+			tradeoffs[i].Bytes = int64(b)
 		}
-		return t.printOffers(offers, plot.Labels(analysis.Curves(h, rows)))
+		return t.printTradeoffs(tradeoffs, plot.Labels(analysis.Curves(h, rows)))
 	}
 	return c
 }
@@ -88,9 +88,9 @@ func readPart(name string, values, pieces []string, mix mixFlag) (lab.Header, []
 	return h, rows, nil
 }
 
-// printOffers prints a line for each offer.
-func (t timing) printOffers(offers []analysis.Tradeoff, labels []string) error {
-	return printAll(offers, t.json, tabwriter.TabIndent, "agent\tperiod\truns\tmean regret [95%]\toperations\tplace\t"+
+// printTradeoffs prints a line for each tradeoff.
+func (t timing) printTradeoffs(tradeoffs []analysis.Tradeoff, labels []string) error {
+	return printAll(tradeoffs, t.json, tabwriter.TabIndent, "agent\tperiod\truns\tmean regret [95%]\toperations\tplace\t"+
 		"us/period\tplace\tMB/run", func(i int, o analysis.Tradeoff) string {
 		memory := "-"
 		if o.Bytes > 0 {

@@ -29,7 +29,7 @@ func TestBenchStudy(t *testing.T) {
 		}
 	}
 	if len(agents) < 4 || agents["linear"].Operations < 10*agents["ensemble"].Operations {
-		t.Errorf("got offers %v, want at least 4 agents, linear with the most operations", agents)
+		t.Errorf("got %v, want at least 4 agents, linear with the most operations", agents)
 	}
 	for want, args := range map[string][]string{
 		"has no agent with [actions=7]": {"bench", "study", "neural", "actions=7", "--study", pieces},

@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/study"
@@ -202,6 +200,7 @@ func (f *checkFlags) print(c study.Claim, found study.Finding) {
 	}
 }
 
+// selectClaims returns the claims about an experiment with the given names, or all if there are no names.
 func selectClaims(x lab.Experiment, names []string) ([]study.Claim, error) {
 	if len(claims[x.Name]) == 0 {
 		return nil, fmt.Errorf("experiment %s has no claims to check: hyper compare compares its agents", x.Name)
@@ -214,11 +213,5 @@ func selectClaims(x lab.Experiment, names []string) ([]study.Claim, error) {
 			out = append(out, c)
 		}
 	}
-	for _, n := range names {
-		if !slices.Contains(known, n) {
-			return nil, fmt.Errorf("experiment %s has no claim %q%s; its claims are %s", x.Name, n,
-				nearest.Hint(n, known), strings.Join(known, ", "))
-		}
-	}
-	return out, nil
+	return out, unknown("claim", known, names...)
 }

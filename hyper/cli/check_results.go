@@ -54,11 +54,6 @@ func readStudy(x lab.Experiment, patterns []string, mix mixFlag) (h lab.Header, 
 		}
 		paths = append(paths, found...)
 	}
-	return readPieces(x, paths, mix)
-}
-
-// readPieces reads an experiment's results from files or folders.
-func readPieces(x lab.Experiment, paths []string, mix mixFlag) (h lab.Header, rows []lab.Row, err error) {
 	h, rows, err = analysis.Reader{Mix: mix.reporter()}.Read(known, paths...)
 	if err == nil && h.Spec.Experiment != x.Name {
 		err = fmt.Errorf("--study has results of experiment %s, not of %s", h.Spec.Experiment, x.Name)

@@ -37,6 +37,14 @@ const (
 // failure is an error with exit status 1. All other errors are about wrong input or unusable files.
 type failure struct{ error }
 
+// failed gives an error exit status 1, unless it reports an interruption or results of different code.
+func failed(err error) error {
+	if err == nil || errors.Is(err, lab.ErrInterrupted) || errors.Is(err, lab.ErrMixed) {
+		return err
+	}
+	return failure{err}
+}
+
 // Run runs the command with arguments, and returns the exit status: 0 for success, 1 if the command failed or a claim
 // of hyper check does not hold, 2 for wrong input or unusable files, and 130 after an interruption.
 func Run(args []string) int {
@@ -47,7 +55,7 @@ func Run(args []string) int {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process immediately
 	root := newCommand()
 	root.SetArgs(args)
-	err := hidden()
+	err := checkWorldNames()
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
@@ -68,8 +76,8 @@ func Run(args []string) int {
 	return exitBadInput
 }
 
-// hidden returns an error if an experiment has the name of a world of the catalogue, so that the world could not run.
-func hidden() error {
+// checkWorldNames returns an error if a world of the catalogue has the name of an experiment: it could not be run.
+func checkWorldNames() error {
 	for _, w := range catalog.Worlds() {
 		if _, ok := known[w.Name]; ok {
 			return fmt.Errorf("the world %s of the catalogue has the name of an experiment; give it another name", w.Name)

@@ -102,8 +102,8 @@ func notEmpty(c *cobra.Command, _ []string) (err error) {
 	return err
 }
 
-// fixed returns an error if one of the flags is given. why is the format of the error, with the flag as its argument.
-func fixed(c *cobra.Command, why string, flags ...string) error {
+// refuseFlags returns an error if one of the flags is given. why is the format of the error; its argument is the flag.
+func refuseFlags(c *cobra.Command, why string, flags ...string) error {
 	for _, name := range flags {
 		if c.Flags().Changed(name) {
 			return fmt.Errorf(why, "--"+name)

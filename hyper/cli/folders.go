@@ -17,7 +17,7 @@ import (
 var firstRung = filepath.Join("rung-1", lab.ResultsFile)
 
 // folders lists the kinds of folders that commands write. A file identifies each kind.
-var folders = []struct{ file, holds, goOn string }{
+var folders = []struct{ file, holds, advice string }{
 	{lab.ResultsFile, "the results of a run", "`hyper resume %s` continues it"},
 	{sweep.SearchFile, "a search by hyper sweep", "`hyper sweep %s` continues it"},
 	{sweep.PlanFile, "a sweep", "`hyper sweep %s` continues it"},
@@ -25,11 +25,11 @@ var folders = []struct{ file, holds, goOn string }{
 }
 
 // newFolder makes a folder for results. It returns an error if the folder cannot be made, if it belongs to another
-// command, or if it belongs to this command but lacks the file own.
+// command, or if it belongs to this command but lacks the file named own.
 func newFolder(dir, own string) error {
 	for _, f := range folders {
 		if _, err := os.Stat(filepath.Join(dir, f.file)); err == nil && f.file != own {
-			return fmt.Errorf("%s has %s: choose another --out; "+f.goOn, dir, f.holds, dir)
+			return fmt.Errorf("%s has %s: choose another --out; "+f.advice, dir, f.holds, dir)
 		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -64,13 +64,13 @@ func unfinished(paths []string) error {
 				none = append(none, label)
 			}
 		}
-		goOn := "export it again when all runs have ended"
+		advice := "export it again when all runs have ended"
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			goOn = fmt.Sprintf("`hyper resume %s` continues the run", path)
+			advice = fmt.Sprintf("`hyper resume %s` continues the run", path)
 		}
 		if len(none) > 0 {
 			errs = append(errs, fmt.Errorf("%s is unfinished: it has no rows of %s; %s", path, strings.Join(none, " and "),
-				goOn))
+				advice))
 		}
 	}
 	return errors.Join(errs...)

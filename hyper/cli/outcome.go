@@ -31,10 +31,16 @@ func printOutcome(dir string, p lab.Progress, asJSON bool) error {
 	for _, warning := range divergences(outcomes, labels) {
 		fmt.Fprintln(os.Stderr, "hyper: "+warning)
 	}
-	if asJSON {
-		return printLines(outcomes...)
+	if !asJSON {
+		fmt.Printf("%s\n\n", outcomes[0].title())
 	}
-	printTable(outcomes, labels)
+	err = printAll(outcomes, asJSON, 0, strings.Join(outcomeHead, "\t"), func(i int, o outcome) string {
+		return strings.Join(o.cells(labels[i]), "\t")
+	})
+	if err != nil || asJSON {
+		return err
+	}
+	fmt.Println("\n" + plusMinusNote)
 	fmt.Fprintf(os.Stderr, "\nresults in %s; `hyper plot %s` draws them\n", dir, dir)
 	return nil
 }
@@ -118,17 +124,7 @@ func (o outcome) cells(label string) []string {
 		plusMinus(o.Average, o.AverageSE, "%.4f"), fmt.Sprint(o.Diverged), fmt.Sprintf("%.3g", o.Computation), rate}
 }
 
-func printTable(outcomes []outcome, labels []string) {
-	fmt.Printf("%s\n\n", outcomes[0].title())
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, strings.Join(outcomeHead, "\t"))
-	for i, o := range outcomes {
-		fmt.Fprintln(w, strings.Join(o.cells(labels[i]), "\t"))
-	}
-	_ = w.Flush()
-	fmt.Println("\n" + plusMinusNote)
-}
-
+// plain returns a number as text, or a dash for nil.
 func plain(x *stats.Float, format string) string {
 	if x == nil {
 		return "-"
@@ -136,6 +132,7 @@ func plain(x *stats.Float, format string) string {
 	return fmt.Sprintf(format, float64(*x))
 }
 
+// plusMinus returns a number with its standard error as text.
 func plusMinus(x, se *stats.Float, format string) string {
 	if se == nil {
 		return plain(x, format)

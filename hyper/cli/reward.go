@@ -54,7 +54,7 @@ func rewardCommand() *cobra.Command {
 				return err
 			}
 			err = r.send(c.Context(), all)
-			r.tell(len(all))
+			r.report(len(all))
 			if c.Context().Err() != nil {
 				return lab.ErrInterrupted
 			}
@@ -209,8 +209,8 @@ func (r *rewarding) count(text []byte, n int) error {
 	return nil
 }
 
-// tell prints the number of rewards that were taken, and the refused rewards.
-func (r *rewarding) tell(all int) {
+// report prints the number of rewards that were taken, and the refused rewards.
+func (r *rewarding) report(all int) {
 	for _, one := range r.refuse {
 		if strings.Contains(one.Error, one.ID) {
 			one.ID = "refused"

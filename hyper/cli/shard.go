@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -42,12 +41,8 @@ interruption.`,
 	c.Flags().Lookup("serve").Hidden = true
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if serve && len(args) == 2 {
-			err := sweep.Serve(c.Context(), os.Stdin, os.Stdout, known, args[0], args[1], engine.every,
-				engine.mix.reporter())
-			if err != nil && !errors.Is(err, lab.ErrInterrupted) {
-				return failure{err}
-			}
-			return err
+			return failed(sweep.Serve(c.Context(), os.Stdin, os.Stdout, known, args[0], args[1], engine.every,
+				engine.mix.reporter()))
 		}
 		n, err := shardNumber(args[1:])
 		if err != nil {
@@ -88,15 +83,5 @@ func runShard(c *cobra.Command, dir string, n int, engine engineFlags) error {
 		return fmt.Errorf("%s has no shard %d: the shards are 0 to %d", dir, n, len(p.Shards)-1)
 	}
 	p.Mix = engine.mix.reporter()
-	bar := newProgressBar(os.Stderr)
-	o, err := engine.options("", bar)
-	if err != nil {
-		return err
-	}
-	err = p.RunShard(c.Context(), dir, n, known, o)
-	bar.finish()
-	if err != nil && !errors.Is(err, lab.ErrInterrupted) && !errors.Is(err, lab.ErrMixed) {
-		return failure{err}
-	}
-	return err
+	return engine.work("", func(o lab.Options) error { return failed(p.RunShard(c.Context(), dir, n, known, o)) })
 }

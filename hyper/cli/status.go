@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
+	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
 
 func statusCommand() *cobra.Command {
@@ -59,8 +60,8 @@ func sweepsOf(dir string) ([]string, error) {
 		return []string{dir}, nil // sweep.Open reports the fault
 	}
 	var out []string
-	for n := 1; isSweep(sweep.Rung(dir, n)); n++ {
-		out = append(out, sweep.Rung(dir, n))
+	for n := 1; isSweep(tune.RungDir(dir, n)); n++ {
+		out = append(out, tune.RungDir(dir, n))
 	}
 	if len(out) == 0 {
 		return nil, errors.New(dir + " is a search without a round that has begun")

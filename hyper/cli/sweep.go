@@ -64,7 +64,7 @@ func (f *sweepFlags) run(c *cobra.Command, what string) error {
 		return err
 	}
 	if isSweep(what) {
-		return f.goOn(c, what)
+		return f.resume(c, what)
 	}
 	if err := sweepable(what); err != nil {
 		return err

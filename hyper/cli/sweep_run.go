@@ -15,10 +15,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
 
-// goOn continues a sweep or a search.
-func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
+// resume continues a sweep or a search.
+func (f *sweepFlags) resume(c *cobra.Command, dir string) error {
 	begun := append(settingFlags, "halving", "least", "out", "shards", "backend", "batch-runs")
-	if err := fixed(c, dir+" is a sweep that has begun: %s cannot change it", begun...); err != nil {
+	if err := refuseFlags(c, dir+" is a sweep that has begun: %s cannot change it", begun...); err != nil {
 		return err
 	}
 	s, err := sweep.OpenSearch(dir)
@@ -101,14 +101,11 @@ func (f *sweepFlags) runLocal(ctx context.Context, p sweep.Plan, dir string) err
 		Progress: bar.update}
 	err = l.Run(ctx, p, dir)
 	bar.finish()
-	switch {
-	case errors.Is(err, lab.ErrInterrupted):
+	if errors.Is(err, lab.ErrInterrupted) {
 		fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are saved: `hyper sweep %s` continues\n", dir)
-		return err
-	case errors.Is(err, lab.ErrMixed):
-		return err
-	case err != nil:
-		return failure{err}
+	}
+	if err != nil {
+		return failed(err)
 	}
 	fmt.Fprintf(os.Stderr, "%d shards done: `hyper merge %s FILE.jsonl.gz` joins them\n", len(p.Shards), dir)
 	return nil

@@ -46,7 +46,7 @@ var settingFlags = []string{"agent", "set", "policy", "runs", "periods", "seed",
 // settings returns the Spec of a grid, a random search or a file.
 func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
 	if strings.HasSuffix(what, ".json") {
-		if err := fixed(c, what+" has the settings: %s cannot be combined with it", settingFlags...); err != nil {
+		if err := refuseFlags(c, what+" has the settings: %s cannot be combined with it", settingFlags...); err != nil {
 			return lab.Spec{}, err
 		}
 		text, err := os.ReadFile(what)

@@ -3,14 +3,11 @@ package cli
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/plot"
-	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
@@ -27,23 +24,21 @@ func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
 	if f.json {
 		return printLines(r)
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "agent\tcomputation/period")
+	head := "agent\tcomputation/period"
 	for _, tau := range r.Taus {
-		fmt.Fprintf(w, "\tKL, tau = %d", tau)
+		head += fmt.Sprintf("\tKL, tau = %d", tau)
 	}
 	for _, period := range r.Periods {
-		fmt.Fprintf(w, "\tregret at %d", period)
+		head += fmt.Sprintf("\tregret at %d", period)
 	}
-	fmt.Fprintln(w)
-	for _, a := range r.Agents {
-		fmt.Fprintf(w, "%s\t%.3g", a.Name, a.Computation)
+	err = printAll(r.Agents, false, 0, head, func(_ int, a beyond.Agent) string {
+		row := fmt.Sprintf("%s\t%.3g", a.Name, a.Computation)
 		for _, x := range slices.Concat(a.KL, a.Regret) {
-			fmt.Fprintf(w, "\t%v", x)
+			row += fmt.Sprintf("\t%v", x)
 		}
-		fmt.Fprintln(w)
-	}
-	if err := w.Flush(); err != nil {
+		return row
+	})
+	if err != nil {
 		return err
 	}
 	fmt.Printf("\nmeans over %d problems of %s, in nats, and over %d runs of %s, with 95%% intervals\n", r.Problems, s.Name,
@@ -53,14 +48,6 @@ func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
 			len(r.Agents))
 	}
 	return nil
-}
-
-// mark returns a number of a leaderboard as text, or a dash.
-func mark(x *stats.Float) string {
-	if x == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.4f", float64(*x))
 }
 
 // print prints the leaderboard, and draws it.
@@ -77,20 +64,16 @@ func (f *testbedFlags) print(s testbed.Sweep, lines []testbed.Line) error {
 			return err
 		}
 	}
-	if f.json {
-		return printLines(lines...)
-	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "agent\ttau\tproblems\tmean KL, nats\tover %s, 95%%\taccuracy\tcalibration error\n", f.baseline)
-	for _, l := range lines {
+	head := fmt.Sprintf("agent\ttau\tproblems\tmean KL, nats\tover %s, 95%%\taccuracy\tcalibration error", f.baseline)
+	err := printAll(lines, f.json, 0, head, func(_ int, l testbed.Line) string {
 		se := &l.SE
 		if math.IsNaN(float64(l.SE)) { // NaN for a single seed
 			se = nil
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%v\t%s\t%s\n", l.Agent, l.Tau, l.Problems, plusMinus(&l.Mean, se, "%.4f"), l.Ratio,
-			mark(l.Accuracy), mark(l.ECE))
-	}
-	if err := w.Flush(); err != nil {
+		return fmt.Sprintf("%s\t%d\t%d\t%s\t%v\t%s\t%s", l.Agent, l.Tau, l.Problems, plusMinus(&l.Mean, se, "%.4f"), l.Ratio,
+			plain(l.Accuracy, "%.4f"), plain(l.ECE, "%.4f"))
+	})
+	if err != nil || f.json {
 		return err
 	}
 	best := "Even the best possible agent scores above 0."

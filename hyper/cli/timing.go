@@ -79,7 +79,7 @@ func (t timing) inTurn(ctx context.Context, specs []lab.Spec) (micros, bytes []f
 			if ctx.Err() != nil {
 				return nil, nil, lab.ErrInterrupted
 			}
-			_, seconds, err := clock.Time(t.length)
+			seconds, err := clock.Time(t.length)
 			if err != nil {
 				return nil, nil, err
 			}

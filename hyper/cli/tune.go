@@ -1,19 +1,16 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
@@ -111,11 +108,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(t, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := saved.WriteFile(filepath.Join(f.out, "tune.json"), append(text, '\n')); err != nil {
+	if err := t.Save(f.out); err != nil {
 		return err
 	}
 	if f.engine.json {
@@ -142,13 +135,9 @@ func champion(file string, t tune.Search) ([]string, error) {
 	if file == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(file)
+	earlier, err := tune.ReadSearch(file)
 	if err != nil {
 		return nil, err
-	}
-	var earlier tune.Search
-	if err := json.Unmarshal(text, &earlier); err != nil {
-		return nil, fmt.Errorf("%s is not a record of hyper tune: %w", file, err)
 	}
 	if earlier.Agent != t.Agent || len(earlier.Rungs) == 0 {
 		return nil, fmt.Errorf("%s has no winner for agent %s: it is a search of %q with %d rounds done", file, t.Agent,

@@ -41,25 +41,32 @@ func (a *advancing) run(ctx context.Context) error {
 	return nil
 }
 
-// call advances by one call of the program. If the schedule has the new period, call adds the rows of the period.
-func (a *advancing) call() (err error) {
+// call advances by one call of the program, at most to the next period of the schedule, and reports it.
+func (a *advancing) call() error {
 	stop := nextStop(a.runner.plan.spec.Periods, a.done)
 	next := min(stop, a.done+a.runner.opts.Chunk)
 	begin, count := time.Now(), len(a.batch.lanes)*(next-a.done)
-	if a.state, err = a.program.until(a.state, next); err != nil {
+	if err := a.step(next); err != nil {
 		return err
 	}
-	a.done = next
 	if err := a.out.computed(a.batch.number, count, time.Since(begin)); err != nil {
 		return err
 	}
-	if next < stop {
-		return nil
+	if next == stop {
+		a.out.recorded(a.batch.number, a.rows)
 	}
-	if err := a.record(); err != nil {
+	return nil
+}
+
+// step advances to a period. If the schedule has this period, step adds the rows of the period.
+func (a *advancing) step(period int) (err error) {
+	stop := nextStop(a.runner.plan.spec.Periods, a.done)
+	if a.state, err = a.program.until(a.state, period); err != nil {
 		return err
 	}
-	a.out.recorded(a.batch.number, a.rows)
+	if a.done = period; period == stop {
+		return a.record()
+	}
 	return nil
 }
 
@@ -106,16 +113,4 @@ func nextStop(periods, done int) int {
 		}
 	}
 	return periods
-}
-
-// step advances to a period. If the schedule has this period, step adds the rows of the period.
-func (a *advancing) step(period int) (err error) {
-	stop := nextStop(a.runner.plan.spec.Periods, a.done)
-	if a.state, err = a.program.until(a.state, period); err != nil {
-		return err
-	}
-	if a.done = period; period == stop {
-		return a.record()
-	}
-	return nil
 }

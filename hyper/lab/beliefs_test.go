@@ -9,6 +9,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -19,9 +20,9 @@ func TestBeliefsAreReadInARun(t *testing.T) {
 		"ids": {"ids", "exact-thompson"}, "neural": {"egreedy", "linear"}} {
 		sets := map[string][]string{"ids": {"size=8"}, "neural": {"actions=12"}}[name]
 		spec := must.M1(must.M1(lab.Find(paper.Known, name)).Spec(agents, sets, lab.Size{Periods: 12, Runs: 3}, 5))
-		_, want, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{BatchRuns: 3})
+		_, want, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 3})
 		must.M(err)
-		var reader lab.BeliefReader
+		reader := lab.BeliefReader{Backend: backend.Go}
 		got, beliefs := must.M2(reader.Read(t.Context(), spec, 12, 40))
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: other rows than of a run", name)

@@ -56,7 +56,6 @@ func TestNumbersOfRoundsAreKnown(t *testing.T) {
 		sets  []string
 		inner int // number of loops in a period
 	}{
-		{"gaussian/linear", []string{"arms=10", "index-dim=4", "batch=32", "integrate=sampled", "step-size=0.3"}, 0},
 		{"neural/linear", []string{"actions=20", "batch=16", "sgd-steps=8", "optimizer=sgd", "step-size=0.003"}, 1},
 		{"ids/ids", []string{"size=20", "policy-samples=50"}, 2},
 	} {

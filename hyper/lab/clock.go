@@ -53,16 +53,16 @@ func (c *Clock) first() error {
 	return nil
 }
 
-// Time returns the mean time in seconds of one period of the batch, and the processor time of this process for one
-// period. The processor time depends less on how busy the machine is. Time measures for about the given length, and for
-// at least one call.
+// Time returns the mean time in seconds of one period of the batch: the processor time of this process, which depends
+// less on how busy the machine is than the time on a clock. Time measures for about the given length, and for at least
+// one call.
 //
 // The number of periods in a call doubles until a call takes a tenth of the length. It doubles further while a call of
 // twice the periods takes less than one and a half times as long: most of the time is then spent on copying a large
 // state for each call.
 //
 // Runs that have reached their last period continue at the middle of their periods.
-func (c *Clock) Time(length time.Duration) (seconds, processor float64, err error) {
+func (c *Clock) Time(length time.Duration) (seconds float64, err error) {
 	begin, used, periods := time.Now(), process.ProcessorTime(), 0
 	for periods == 0 || time.Since(begin) < length {
 		if c.done >= c.until {
@@ -71,7 +71,7 @@ func (c *Clock) Time(length time.Duration) (seconds, processor float64, err erro
 		to, now := min(c.done+c.chunk, c.until), time.Now()
 		state, err := c.program.until(c.state, to)
 		if err != nil {
-			return 0, 0, err
+			return 0, err
 		}
 		took := time.Since(now)
 		if to-c.done == c.chunk && (took < length/10 || took < c.half*3/2) {
@@ -80,7 +80,7 @@ func (c *Clock) Time(length time.Duration) (seconds, processor float64, err erro
 		periods += to - c.done
 		c.state, c.done = state, to
 	}
-	return time.Since(begin).Seconds() / float64(periods), (process.ProcessorTime() - used).Seconds() / float64(periods), nil
+	return (process.ProcessorTime() - used).Seconds() / float64(periods), nil
 }
 
 // Skip lets the runs continue at a later period. What they would have learned until then changes no shape, and

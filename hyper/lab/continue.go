@@ -77,7 +77,7 @@ var ErrOtherResults = errors.New("results of another Spec, backend or batch size
 // mayContinue returns nil if the existing rows are the rows that this code would have made, or if the options allow the
 // results of different code to mix.
 func (e *engine) mayContinue(path string, before, now Header) error {
-	why := error(nil)
+	var why error
 	if before.Version != now.Version {
 		why = fmt.Errorf("%w: version %s, and version %s", ErrMixed, before.Version, now.Version)
 	}

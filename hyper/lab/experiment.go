@@ -26,7 +26,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// Experiment is a world with its agents. All learners of the catalogue run in it, too, see [catalog.Learners].
+// Experiment is a world with its agents. All learners of the catalogue also run in it, see
+// [catalog.Learners].
 type Experiment struct {
 	Name, Title, Section string
 	World                func() bandit.World       // returns the world with its defaults
@@ -40,8 +41,8 @@ type Experiment struct {
 	// is nil if the experiment has no target.
 	Target func(*Setting) float64
 
-	usual map[string]*Setting // replaces the default setting of an agent, see WithLearner
-	kinds map[string]string   // kinds of the learners that have settings of their own, see WithLearner
+	defaults map[string]*Setting // replaces the default setting of an agent, see WithLearner
+	kinds    map[string]string   // kinds of the learners that have settings of their own, see WithLearner
 }
 
 // Size is the number of periods and runs of an experiment.
@@ -99,8 +100,8 @@ func (x Experiment) New(agent string) (*Setting, error) {
 		return nil, fmt.Errorf("experiment %s has no agent %q%s; its agents are %s%s", x.Name, agent,
 			nearest.Hint(agent, names), strings.Join(x.Order, ", "), x.others())
 	}
-	if usual := x.usual[agent]; usual != nil {
-		return s, s.copyValues(usual)
+	if own := x.defaults[agent]; own != nil {
+		return s, s.copyValues(own)
 	}
 	return s, catalog.Share(s) // a learner assumes what is true in the world
 }
@@ -139,8 +140,8 @@ func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Ex
 	if err := catalog.SetValues(s, settings); err != nil {
 		return x, err
 	}
-	x.usual, x.kinds = cloned(x.usual), cloned(x.kinds)
-	x.usual[name], x.kinds[name] = s, kind
+	x.defaults, x.kinds = cloned(x.defaults), cloned(x.kinds)
+	x.defaults[name], x.kinds[name] = s, kind
 	return x, nil
 }
 

@@ -38,11 +38,10 @@ type Options struct {
 // run.
 var ErrInterrupted = errors.New("interrupted")
 
-// Defaults sets the options that were left zero to the values that Run would choose for a Spec, or, for a Spec
-// without entries, for as many runs as are wanted. `hyper bench batches`
-// measures this choice: on a CPU, one worker per core with small batches was fastest; on a GPU, larger batches were
-// always faster. If there are fewer shapes than workers, the runs are divided among all workers. Otherwise a worker
-// with a shape of its own compiles less.
+// Defaults sets the options that are zero to the values that Run chooses for a Spec. For a Spec without entries it
+// assumes that there are many runs. `hyper bench batches` measures this choice: on a CPU, one worker per core with small
+// batches was fastest; on a GPU, larger batches were always faster. If there are fewer shapes than workers, the runs are
+// divided among all workers. Otherwise a worker with a shape of its own compiles less.
 func (o Options) Defaults(spec Spec) Options {
 	if o.Backend == "" {
 		o.Backend = backend.Default()

@@ -21,7 +21,7 @@ type Provenance struct {
 	Modified bool   `json:"modified,omitempty"` // whether the sources had changes that are in no commit
 	// Build is a hash of the program's file. It is set if the program does not record its own revision.
 	Build   string `json:"build,omitempty"`
-	GoMLX   string `json:"gomlx"` // version of github.com/gomlx/gomlx; Compute and GoXLA are versions, too
+	GoMLX   string `json:"gomlx"` // version of github.com/gomlx/gomlx; Compute and GoXLA are also versions
 	Compute string `json:"compute"`
 	GoXLA   string `json:"go_xla"`
 	Plugin  string `json:"plugin,omitempty"` // SHA-256 of XLA's plugin; empty on the backend "go"

@@ -117,12 +117,11 @@ const (
 
 // Handover returns the learner of a setting, as it is simulated for the given number of periods, and the number of
 // features of an input. Package agent takes both. The number is 0 for arms, or the number of arms if the learner gets
-// arms as one-hot vectors. A yardstick has no learner; the error says so.
+// arms as one-hot vectors. An [Oracle] has no learner, which is an error.
 func (s *Setting) Handover(periods int) (l learner.Learner, features int, err error) {
 	maker, ok := s.Learner.(catalog.LearnerMaker)
 	if !ok {
-		return l, 0, fmt.Errorf("%T is a yardstick for simulations, not a learner: package agent cannot use "+
-			"it", s.Learner)
+		return l, 0, fmt.Errorf("%T is an oracle for simulations, not a learner: package agent cannot use it", s.Learner)
 	}
 	if err := s.Validate(); err != nil {
 		return l, 0, err

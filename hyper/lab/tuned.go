@@ -2,7 +2,6 @@ package lab
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -59,17 +58,18 @@ func (x Experiment) applyTuned(agent string, s *Setting, periods int, given []st
 	return nil
 }
 
-// unusual returns the keys of an entry whose values are not usual. The usual value is the result of a search, or the
-// default if no search found one.
-func (x Experiment) unusual(e Entry, periods int) (keys []string) {
-	usual := map[string]any{}
+// usual returns the keys of an entry that have their usual values. The usual value of a key is the result of a search,
+// or the default if no search found one.
+func (x Experiment) usual(e Entry, periods int) (keys []string) {
+	defaults := map[string]any{}
 	if s, err := x.newEntry(e.Agent, e.Kind); err == nil {
-		usual = catalog.Values(s)
+		defaults = catalog.Values(s)
 	}
-	tuned, values, _ := parseSets(x.tuned(e.Agent, e.Setting, periods))
+	_, tuned, _ := parseSets(x.tuned(e.Agent, e.Setting, periods))
 	own := catalog.Values(e.Setting)
-	for _, k := range slices.Sorted(maps.Keys(own)) {
-		if slices.Contains(tuned, k) && !hasValue(own, k+"="+values[k][0]) || !slices.Contains(tuned, k) && own[k] != usual[k] {
+	for _, k := range catalog.KeyNames(e.Setting) {
+		found, ok := tuned[k]
+		if ok && hasValue(own, k+"="+found[0]) || !ok && own[k] == defaults[k] {
 			keys = append(keys, k)
 		}
 	}
@@ -79,19 +79,8 @@ func (x Experiment) unusual(e Entry, periods int) (keys []string) {
 // markUsual records in the settings of a Spec which keys have usual values.
 func (x Experiment) markUsual(s Spec) {
 	for _, e := range s.Entries {
-		unusual := x.unusual(e, s.Periods)
-		e.Setting.usual = slices.DeleteFunc(catalog.KeyNames(e.Setting), func(k string) bool { return slices.Contains(unusual, k) })
+		e.Setting.usual = x.usual(e, s.Periods)
 	}
-}
-
-// Unusual lists, as "key=value" sorted by key, the settings of an entry that are neither the defaults of its agent nor
-// the result of a search for the number of periods.
-func (x Experiment) Unusual(e Entry, periods int) (out []string) {
-	own := catalog.Values(e.Setting)
-	for _, k := range x.unusual(e, periods) {
-		out = append(out, fmt.Sprintf("%s=%v", k, own[k]))
-	}
-	return out
 }
 
 // Usual returns the keys whose values are the defaults of the agent or the result of a search. [Experiment.Spec] and

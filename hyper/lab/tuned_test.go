@@ -15,6 +15,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
+// unusual returns the settings of an entry that are neither defaults nor results of a search.
+func unusual(e lab.Entry) map[string]any {
+	values := catalog.Values(e.Setting)
+	for _, k := range e.Setting.Usual() {
+		delete(values, k)
+	}
+	return values
+}
+
 // The result of a search is used if its conditions hold, except for given keys. It is not used if another choice is
 // given than the search made. Legends leave its settings out, also for results that were read.
 func TestTuned(t *testing.T) {
@@ -50,7 +59,7 @@ func TestTuned(t *testing.T) {
 	for periods, want := range map[int]string{499: "0.25", 500: "2"} {
 		spec := must.M1(x.Spec([]string{"linear"}, []string{"actions=40"}, lab.Size{Periods: periods, Runs: 1}, 0))
 		e := spec.Entries[0]
-		if got := fmt.Sprint(catalog.Values(e.Setting)["step-size"], x.Unusual(e, periods)); got != want+" [actions=40]" {
+		if got := fmt.Sprint(catalog.Values(e.Setting)["step-size"], unusual(e)); got != want+" map[actions:40]" {
 			t.Errorf("%d periods: %s, want %s", periods, got, want)
 		}
 	}
@@ -64,7 +73,7 @@ func TestTuned(t *testing.T) {
 		if want := "linear, actions=40; linear, actions=50"; got != want {
 			t.Errorf("labels %q, want %q", got, want)
 		}
-		if got := fmt.Sprint(x.Unusual(s.Entries[0], s.Periods)); got != "[actions=40]" {
+		if got := fmt.Sprint(unusual(s.Entries[0])); got != "map[actions:40]" {
 			t.Errorf("unusual settings %s", got)
 		}
 	}

@@ -43,7 +43,7 @@ func Evidence(number int) string {
 // answers answers all sentences together, because the correction for multiple tests needs all of them. A program reads
 // the results once.
 var answers = sync.OnceValue(func() []study.Answer {
-	return must.M1(study.Answers(study.NewArchive("results", known), paper.Sentences))
+	return must.M1(study.Answers(study.NewArchive("results", Known), paper.Sentences))
 })
 
 // numbered returns the answers with the given numbers of sentences, or all without numbers.
@@ -64,5 +64,5 @@ func numbered(all []study.Answer, numbers []int) []study.Answer {
 
 // LikeForLike returns a Markdown table of mean regrets in the study behind sentences 3 to 5, as far as it has been run.
 func LikeForLike() string {
-	return must.M1(study.NewArchive("results", known).Means("neural/like-for-like-1000", "neural/like-for-like-200"))
+	return must.M1(study.NewArchive("results", Known).Means("neural/like-for-like-1000", "neural/like-for-like-200"))
 }

@@ -32,7 +32,7 @@ func VerdictsOnStatements(all ...Statement) string { return verdictLines(all, la
 
 // laterVerdicts returns the verdicts on all claims about later work, by name.
 func laterVerdicts() map[string]study.Verdict {
-	archive := study.NewArchive(filepath.Join("results", "beyond"), known)
+	archive := study.NewArchive(filepath.Join("results", "beyond"), Known)
 	verdicts := map[string]study.Verdict{}
 	for _, j := range must.M1(archive.JudgeClaims(beyond.Order, beyond.Claims)) {
 		verdicts[j.Claim.Name] = j.Finding.Verdict

@@ -84,7 +84,7 @@ func newExplorer(spec lab.Spec, keys []string) (*explorer, error) {
 		return nil, err
 	}
 	e := &explorer{text: text, set: map[string]string{}, moved: make(chan struct{}, 1)}
-	if _, _, err := lab.ParseSpec(text, known); err != nil {
+	if _, _, err := lab.ParseSpec(text, Known); err != nil {
 		return nil, err
 	}
 	for _, key := range keys {

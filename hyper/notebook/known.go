@@ -8,8 +8,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// known has the experiments of the paper and of later work by name: all experiments that cells can run and read.
-var known = func() map[string]lab.Experiment {
+// Known has all experiments by name, those of the paper and those of later work. Cells and the command run and read
+// them.
+var Known = func() map[string]lab.Experiment {
 	all := maps.Clone(paper.Known)
 	maps.Copy(all, beyond.Known)
 	return all

@@ -40,7 +40,7 @@ func Study(pattern string) (lab.Header, []lab.Row) {
 	if len(pieces) == 0 {
 		panic(fmt.Errorf("no study results/%s.jsonl.gz here; `hyper run` and `hyper export` make studies", pattern))
 	}
-	return must.M2(analysis.Read(known, pieces...))
+	return must.M2(analysis.Read(Known, pieces...))
 }
 
 // FolderStudy is a study, with the folder of its files.

@@ -16,7 +16,7 @@ import (
 // selected returns the entries of a study, see [Study], that have some settings, see [analysis.Select].
 func selected(pattern string, sets []string) (x lab.Experiment, h lab.Header, rows []lab.Row) {
 	h, rows = Study(pattern)
-	x = must.M1(lab.Find(known, h.Spec.Experiment))
+	x = must.M1(lab.Find(Known, h.Spec.Experiment))
 	h, rows = analysis.Select(x, h, rows, sets...)
 	return x, h, rows
 }

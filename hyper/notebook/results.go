@@ -29,7 +29,7 @@ func results(name string) (lab.Header, []lab.Row, error) {
 		}
 		dir = found[len(found)-1]
 	}
-	h, rows, err := lab.ReadResults(dir, known)
+	h, rows, err := lab.ReadResults(dir, Known)
 	if err != nil {
 		return h, nil, fmt.Errorf("the results in %s: %w", dir, err)
 	}

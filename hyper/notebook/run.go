@@ -44,7 +44,7 @@ func run(ctx context.Context, spec lab.Spec) (lab.Header, []lab.Row, error) {
 		return lab.Header{}, nil, err
 	}
 	o := lab.Options{Dir: dir, Every: 5 * time.Second}
-	if h, rows, err := lab.ReadResults(dir, known); err == nil {
+	if h, rows, err := lab.ReadResults(dir, Known); err == nil {
 		if complete(h, rows) {
 			return h, rows, nil
 		}
@@ -53,12 +53,12 @@ func run(ctx context.Context, spec lab.Spec) (lab.Header, []lab.Row, error) {
 	w := NewWatch(spec)
 	defer w.Close()
 	o.Progress, o.Rows = w.Progress, w.Rows
-	h, rows, err := lab.Simulate(ctx, spec, known, o)
+	h, rows, err := lab.Simulate(ctx, spec, Known, o)
 	if errors.Is(err, lab.ErrMixed) { // left by a cell whose code has changed since: begin again
 		if err := os.RemoveAll(dir); err != nil {
 			return h, nil, err
 		}
-		return lab.Simulate(ctx, spec, known, o)
+		return lab.Simulate(ctx, spec, Known, o)
 	}
 	return h, rows, err
 }

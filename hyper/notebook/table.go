@@ -58,7 +58,7 @@ func ShowMarkdown(text string) { display(map[string]any{"text/markdown": text}) 
 // brackets. Names have the settings in which entries differ, the settings in keys, and the number of runs that
 // diverged. Results must be of experiments of the paper or of later work.
 func Standings(h lab.Header, rows []lab.Row, keys ...string) *Table {
-	all := must.M1(analysis.Compare(h, rows, must.M1(lab.Find(known, h.Spec.Experiment)).Failure))
+	all := must.M1(analysis.Compare(h, rows, must.M1(lab.Find(Known, h.Spec.Experiment)).Failure))
 	names := plot.Labels(analysis.Curves(h, rows), keys...)
 	t := NewTable("agent", "periods", "runs", "mean regret", "median", "failed", "mean less that of "+names[0])
 	for i, s := range all {

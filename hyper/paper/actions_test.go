@@ -70,7 +70,7 @@ func (g golden) part(shown map[string]bool) golden {
 		}
 		shows := []string{fmt.Sprintf("%T", e.Setting.Learner)}
 		if g.Backend == backend.Go && !testing.Short() {
-			shows = append(shows, paper.Known[g.Spec.Experiment].Unusual(e, g.Spec.Periods)...)
+			shows = append(shows, unusual(e)...)
 		}
 		isNew := false
 		for _, what := range shows {

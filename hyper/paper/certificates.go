@@ -1,16 +1,14 @@
 package paper
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/lines"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
@@ -53,25 +51,13 @@ func certified(a *study.Archive) ([]study.Comparison, error) {
 	return []study.Comparison{worst}, nil
 }
 
-func certificates(file string) (all []certificate, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var c certificate
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
+// certificates reads certificates from a file.
+func certificates(file string) ([]certificate, error) {
+	all, err := lines.Read[certificate](file)
+	for _, c := range all {
 		if c.Draws < 1 || c.Within < 0 || c.Within > c.Draws || !(c.Delta > 0 && c.Delta < 1) {
 			return nil, fmt.Errorf("%s: not a valid certificate: %+v", file, c)
 		}
-		all = append(all, c)
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return all, nil
+	return all, err
 }

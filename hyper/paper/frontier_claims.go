@@ -142,7 +142,19 @@ var performQuick, performFull = lab.Size{Periods: 10_000, Runs: 20}, lab.Size{Pe
 
 // exactAgainstTarget judges whether exact Thompson sampling performs well.
 func exactAgainstTarget(simulate study.Simulator, size lab.Size, arms int) (study.Finding, error) {
-	return againstTarget(simulate, size, "exact", fmt.Sprintf("arms=%d", arms))
+	h, rows, err := simulate([]string{"exact"}, []string{fmt.Sprintf("arms=%d", arms)}, size)
+	if err != nil {
+		return study.Finding{}, err
+	}
+	c := analysis.Curves(h, rows)[0]
+	mean, periods := c.Final()
+	if periods == 0 {
+		return study.Finding{}, fmt.Errorf("agent exact: %w", analysis.ErrNoRows)
+	}
+	f := study.Comparison{Text: "average regret per period", Kind: "regret a period",
+		Estimate: mean.Scaled(1 / float64(periods)), Claimed: study.Below(performsWell(h.Spec.Entries[0].Setting)),
+		Periods: periods, Runs: c.Runs, Diverged: [2]int{c.Diverged}}.Judge()
+	return f, study.EnoughRuns(size, f.Runs)
 }
 
 // family is the set of settings that has one point of the frontier: an agent, a training method and a number of arms.

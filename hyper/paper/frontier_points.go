@@ -3,7 +3,6 @@ package paper
 import (
 	"cmp"
 	"errors"
-	"math"
 	"slices"
 	"strings"
 
@@ -52,8 +51,7 @@ func FrontierOf(h lab.Header, rows []lab.Row) (all []FrontierPoint, err error) {
 
 // frontierBelow returns the points of FrontierOf for one bar.
 func frontierBelow(bar Bar, simulate study.Simulator) (points []FrontierPoint, err error) {
-	nan := stats.Float(math.NaN())
-	nothing := stats.Estimate{Value: nan, Lower: nan, Upper: nan}
+	nothing := stats.NoEstimate()
 	found := map[family]analysis.Least{}
 	for _, f := range families() {
 		least, err := leastOf(simulate, Frontier.Full, bar, f)

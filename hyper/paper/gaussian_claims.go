@@ -1,9 +1,6 @@
 package paper
 
 import (
-	"fmt"
-
-	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
@@ -26,21 +23,4 @@ var largerEnsembles = study.Claim{
 	Quick: lab.Size{Periods: 2000, Runs: 60}, Full: lab.Size{Periods: 2000, Runs: 200},
 	Test: study.RegretRatio{A: study.NewSide("ensemble", "arms=20", "particles=100"),
 		B: study.NewSide("ensemble", "arms=20", "particles=10"), Claimed: study.Below(1)}.Test,
-}
-
-// againstTarget judges whether a setting of an agent performs well.
-func againstTarget(simulate study.Simulator, size lab.Size, agent string, sets ...string) (study.Finding, error) {
-	h, rows, err := simulate([]string{agent}, sets, size)
-	if err != nil {
-		return study.Finding{}, err
-	}
-	c := analysis.Curves(h, rows)[0]
-	mean, periods := c.Final()
-	if periods == 0 {
-		return study.Finding{}, fmt.Errorf("agent %s: %w", agent, analysis.ErrNoRows)
-	}
-	f := study.Comparison{Text: "average regret per period", Kind: "regret a period",
-		Estimate: mean.Scaled(1 / float64(periods)), Claimed: study.Below(performsWell(h.Spec.Entries[0].Setting)),
-		Periods: periods, Runs: c.Runs, Diverged: [2]int{c.Diverged}}.Judge()
-	return f, study.EnoughRuns(size, f.Runs)
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -95,13 +96,22 @@ func (g golden) simulated(t *testing.T) [][]uint32 {
 	return digests
 }
 
+// unusual returns, as "key=value" texts, the settings of an entry that are neither defaults nor results of a search.
+func unusual(e lab.Entry) (sets []string) {
+	for key, value := range catalog.Values(e.Setting) {
+		if !slices.Contains(e.Setting.Usual(), key) {
+			sets = append(sets, fmt.Sprintf("%s=%v", key, value))
+		}
+	}
+	return sets
+}
+
 // check compares the recorded digests of a line to the present ones.
 func (g golden) check(t *testing.T) {
-	x := paper.Known[g.Spec.Experiment]
 	for i, now := range g.simulated(t) {
 		if e := g.Spec.Entries[i]; !slices.Equal(now, g.Digests[i]) {
 			t.Errorf("%s: %s with %v on %s acts in another way than before: digests %x, were %x. Is that a new epoch of "+
-				"results? See TestGolden", x.Name, e.Agent, x.Unusual(e, g.Spec.Periods), cmp.Or(g.Backend, backend.Go), now, g.Digests[i])
+				"results? See TestGolden", g.Spec.Experiment, e.Agent, unusual(e), cmp.Or(g.Backend, backend.Go), now, g.Digests[i])
 		}
 	}
 }

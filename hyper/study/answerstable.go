@@ -33,18 +33,17 @@ func (s Answer) ListItem() string {
 // AnswersTable returns answers as a Markdown table, each with its deciding number and, if it is open, with what would
 // decide it.
 func AnswersTable(all []Answer) string {
-	var b strings.Builder
-	b.WriteString(markdown.Table([]string{"", "The paper says", "Answer", "Number that decides, or comes nearest",
-		"What would decide"}, nil))
+	var rows [][]string
 	for _, s := range all {
 		number := "runs are missing"
 		if c := s.Deciding; c.Missing == "" {
 			number = fmt.Sprintf("%s, claimed %v", c.Interval(), c.Claimed)
 		}
-		fmt.Fprintf(&b, "| %d | %s (%s) | **%s** | %s | %s |\n", s.Number, s.Text, s.Section, s.Verdict, number,
-			strings.TrimSuffix(s.Needs, " would decide"))
+		rows = append(rows, []string{fmt.Sprint(s.Number), fmt.Sprintf("%s (%s)", s.Text, s.Section),
+			"**" + string(s.Verdict) + "**", number, strings.TrimSuffix(s.Needs, " would decide")})
 	}
-	return b.String()
+	return markdown.Table([]string{"", "The paper says", "Answer", "Number that decides, or comes nearest",
+		"What would decide"}, rows)
 }
 
 // CountVerdicts returns the number of answers with each verdict in words, as in "1 holds, 2 do not hold and 7 are

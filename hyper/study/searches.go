@@ -1,13 +1,12 @@
 package study
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/internal/markdown"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
 
@@ -18,23 +17,22 @@ func (a *Archive) Searches(folder string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var b strings.Builder
-	b.WriteString("| Record | Winner | Mean regret ± standard error | Rank correlation of rounds |\n| --- | --- | --- | --- |\n")
+	var rows [][]string
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		t, err := tune.ReadSearch(file)
 		if err != nil {
 			return "", err
 		}
-		var t tune.Search
-		if err := json.Unmarshal(text, &t); err != nil || len(t.Rungs) == 0 {
-			return "", fmt.Errorf("%s is not a record of a finished search: %w", file, err)
+		if len(t.Rungs) == 0 {
+			return "", fmt.Errorf("%s is the record of a search without a finished round", file)
 		}
-		fmt.Fprintln(&b, searchLine(strings.TrimSuffix(filepath.Base(file), ".json"), t))
+		rows = append(rows, searchCells(strings.TrimSuffix(filepath.Base(file), ".json"), t))
 	}
-	return b.String(), nil
+	return markdown.Table([]string{"Record", "Winner", "Mean regret ± standard error", "Rank correlation of rounds"},
+		rows), nil
 }
 
-func searchLine(name string, t tune.Search) string {
+func searchCells(name string, t tune.Search) []string {
 	last := t.Rungs[len(t.Rungs)-1]
 	winner := strings.Join(t.Best(), " ")
 	for _, d := range t.AtEdge() {
@@ -46,16 +44,13 @@ func searchLine(name string, t tune.Search) string {
 		correlations = append(correlations, fmt.Sprintf("%.2f (%d settings)", r, n))
 	}
 	best := last.Results[0]
-	return fmt.Sprintf("| %s | %s | %s ± %s | %s |", name, winner, digits(best.Mean), digits(best.SE),
-		strings.Join(correlations, ", "))
+	return []string{name, winner, digits(best.Mean) + " ± " + digits(best.SE), strings.Join(correlations, ", ")}
 }
 
 // Means returns a Markdown table of the mean regrets of all agents in some folders of the archive, at the last period
 // that all runs of an agent have reached. It has 95% intervals, medians and the numbers of runs that diverged.
 func (a *Archive) Means(folders ...string) (string, error) {
-	var b strings.Builder
-	b.WriteString("| Folder | Agent | Runs x periods | Mean regret | Median | Diverged |\n" +
-		"| --- | --- | --- | --- | --- | --- |\n")
+	var cells [][]string
 	for _, folder := range folders {
 		h, rows, err := a.Study(folder)
 		if err != nil {
@@ -70,11 +65,11 @@ func (a *Archive) Means(folders ...string) (string, error) {
 		}
 		for _, s := range all {
 			c := Comparison{Runs: s.Runs, Periods: s.Period, Estimate: s.Mean}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d |\n", folder, nameOf(s), c.size(), c.Interval(),
-				digits(s.Median.Value), s.Diverged)
+			cells = append(cells, []string{folder, nameOf(s), c.size(), c.Interval(), digits(s.Median.Value),
+				fmt.Sprint(s.Diverged)})
 		}
 	}
-	return b.String(), nil
+	return markdown.Table([]string{"Folder", "Agent", "Runs x periods", "Mean regret", "Median", "Diverged"}, cells), nil
 }
 
 // nameOf returns the name of an agent with its number of particles and its bound on gradients, if it has them.

@@ -120,7 +120,7 @@ func TestDamagedShardsAreFound(t *testing.T) {
 			t.Fatalf("%s: nothing was changed", name)
 		}
 		must.M(os.WriteFile(path, []byte(bad), 0o644))
-		if err := p.Merge(dir, filepath.Join(dir, "x.jsonl"), paper.Known); !errors.Is(err, sweep.ErrDamaged) ||
+		if _, _, err := p.Rows(dir, paper.Known); !errors.Is(err, sweep.ErrDamaged) ||
 			!strings.Contains(err.Error(), "shards 2;") {
 			t.Errorf("%s changed: merging: %v", name, err)
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -122,17 +121,6 @@ func (p Plan) readShard(path string, n int, known map[string]lab.Experiment) (la
 		rows[i].Entry, rows[i].Run = p.Shards[n].Entries[r.Entry], p.Shards[n].First+r.Run
 	}
 	return h, rows, nil
-}
-
-// Merge writes the rows of all shards to a file. FILE.jsonl.gz becomes a piece of a study, and
-// FILE.jsonl has every row with every digit. analysis.Read reads both. Merge refuses to replace a file in the same
-// cases as analysis.Write; use Rows and analysis.Write to replace one.
-func (p Plan) Merge(dir, file string, known map[string]lab.Experiment) error {
-	h, rows, err := p.Rows(dir, known)
-	if err != nil {
-		return err
-	}
-	return analysis.Write(file, h, rows, false)
 }
 
 // Ranges writes increasing numbers in the notation of Slurm: 0-3,7.

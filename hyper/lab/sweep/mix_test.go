@@ -12,7 +12,6 @@ import (
 
 	"github.com/janpfeifer/must"
 
-	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
@@ -47,21 +46,17 @@ func TestShardsOfOtherCode(t *testing.T) {
 	} {
 		p, dir := created(t, grid(t, 5), sweep.Options{Shards: 2})
 		runAll(t, p, dir, []int{0, 1})
-		file := filepath.Join(dir, "x.jsonl")
-		must.M(p.Merge(dir, file, paper.Known))
+		must.M2(p.Rows(dir, paper.Known))
 		remade(t, dir, 1, change)
-		if err := p.Merge(dir, file, paper.Known); !errors.Is(err, lab.ErrMixed) ||
+		if _, _, err := p.Rows(dir, paper.Known); !errors.Is(err, lab.ErrMixed) ||
 			!strings.Contains(err.Error(), "shards 0 and 1") || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: merging: %v", name, err)
 		}
 		var why error
 		p.Mix = func(err error) { why = err }
-		mixed := filepath.Join(dir, "mixed.jsonl")
-		if err := p.Merge(dir, mixed, paper.Known); err != nil || !errors.Is(why, lab.ErrMixed) {
-			t.Errorf("%s: merging with Mix: %v; Mix was called with %v", name, err, why)
-		}
-		if h, _, err := (analysis.Reader{Mix: p.Mix}).Read(paper.Known, mixed); err != nil || len(h.Code()) != 2 {
-			t.Errorf("%s: the merged header names %v, %v", name, h.Code(), err)
+		h, _, err := p.Rows(dir, paper.Known)
+		if err != nil || !errors.Is(why, lab.ErrMixed) || len(h.Code()) != 2 {
+			t.Errorf("%s: merging with Mix: %v; Mix was called with %v; the header names %v", name, err, why, h.Code())
 		}
 	}
 }

@@ -11,7 +11,7 @@
 //
 // [New] makes a plan, and [Plan.Create] makes its folder. [Local] runs shards in processes of this machine, [Slurm] as
 // a job array and [Kubernetes] as an Indexed Job; the last two use a command that calls [Plan.RunShard]. [Plan.States]
-// reports the state of each shard, and [Plan.Merge] joins their rows.
+// reports the state of each shard, and [Plan.Rows] joins their rows.
 package sweep
 
 import (

@@ -8,7 +8,6 @@ import (
 	"reflect"
 
 	"github.com/hypermodels/hypermodels/hyper"
-	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
@@ -79,7 +78,7 @@ func OpenSearch(dir string) (Search, error) {
 func (s Search) Run(dir string, known map[string]lab.Experiment, run func(rung string, p Plan) error) (
 	tune.Search, error) {
 	t, err := s.Tuning.RunWith(known, func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error) {
-		path := Rung(dir, rung)
+		path := tune.RungDir(dir, rung)
 		p, err := New(spec, s.Options)
 		p.Mix = s.Mix
 		if err == nil {
@@ -96,12 +95,5 @@ func (s Search) Run(dir string, known map[string]lab.Experiment, run func(rung s
 	if err != nil {
 		return t, err
 	}
-	text, err := json.MarshalIndent(t, "", " ")
-	if err != nil {
-		return t, err
-	}
-	return t, saved.WriteFile(filepath.Join(dir, "tune.json"), append(text, '\n'))
+	return t, t.Save(dir)
 }
-
-// Rung returns the folder of a rung. Rungs count from 1.
-func Rung(dir string, number int) string { return filepath.Join(dir, fmt.Sprintf("rung-%d", number)) }

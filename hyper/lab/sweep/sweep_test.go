@@ -14,6 +14,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -74,9 +75,8 @@ func merged(t *testing.T, p sweep.Plan, dir string) string {
 	var out string
 	for _, name := range []string{"all.jsonl", "piece.jsonl.gz"} {
 		file := filepath.Join(dir, name)
-		if err := p.Merge(dir, file, paper.Known); err != nil {
-			t.Fatal(err)
-		}
+		h, rows := must.M2(p.Rows(dir, paper.Known))
+		must.M(analysis.Write(file, h, rows, false))
 		out += string(must.M1(os.ReadFile(file)))
 	}
 	return out

@@ -13,12 +13,15 @@ package tune
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
@@ -52,15 +55,6 @@ type Search struct {
 type Stage struct {
 	Candidates int      `json:"candidates"`
 	Size       lab.Size `json:"size"`
-}
-
-// Budget returns the number of run-periods of the search.
-func (t Search) Budget() int {
-	budget := 0
-	for _, s := range t.stages() {
-		budget += s.Candidates * s.Size.Runs * s.Size.Periods
-	}
-	return budget
 }
 
 // Rung is a round of the search with its results.
@@ -117,11 +111,37 @@ func (t Search) AtEdge() (out []Dimension) {
 	return out
 }
 
+// Save writes the record of the search to tune.json in a folder.
+func (t Search) Save(dir string) error {
+	text, err := json.MarshalIndent(t, "", " ")
+	if err != nil {
+		return err
+	}
+	return saved.WriteFile(filepath.Join(dir, "tune.json"), append(text, '\n'))
+}
+
+// ReadSearch reads the record of a search.
+func ReadSearch(file string) (t Search, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return t, err
+	}
+	if err := json.Unmarshal(text, &t); err != nil {
+		return t, fmt.Errorf("%s is not a record of hyper tune: %w", file, err)
+	}
+	return t, nil
+}
+
+// RungDir returns the folder of a rung in the folder of a search. Rungs count from 1.
+func RungDir(dir string, number int) string {
+	return filepath.Join(dir, fmt.Sprintf("rung-%d", number))
+}
+
 // Run runs the search and returns it with its Rungs. If opts.Dir holds a part of the same search, Run continues it.
 func Run(ctx context.Context, t Search, known map[string]lab.Experiment, opts lab.Options) (Search, error) {
 	t, err := t.RunWith(known, func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error) {
 		o := opts
-		o.Dir = filepath.Join(opts.Dir, fmt.Sprintf("rung-%d", rung))
+		o.Dir = RungDir(opts.Dir, rung)
 		return lab.Simulate(ctx, spec, known, o)
 	})
 	if errors.Is(err, lab.ErrOtherResults) {
