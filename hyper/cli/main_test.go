@@ -206,7 +206,7 @@ func TestCtrlCSavesAndResumeGoesOn(t *testing.T) {
 	}
 }
 
-// A run that is killed at 6 random moments, by a signal that it cannot catch, continues to the same bytes.
+// A run that is killed at 3 random moments, by a signal that it cannot catch, continues to the same bytes.
 func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a dozen processes")
@@ -225,7 +225,7 @@ func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
 	took := time.Since(begin)
 	moments := rand.New(rand.NewPCG(1, uint64(begin.UnixNano())))
 	kills := 0
-	for range 6 {
+	for range 3 {
 		if time.Since(begin) > 2*time.Minute {
 			break // on a busy machine fewer kills must suffice
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -23,7 +24,7 @@ import (
 // from it. If one run in thirty has most of the regret, the intervals of a single comparison must contain the true
 // value less often: a sample without that run has no information about it.
 func TestCoverage(t *testing.T) {
-	populations := comparedRegrets(t)
+	populations := comparedRegrets()
 	if len(populations) < 30 {
 		t.Fatalf("%d comparisons have committed runs, want 30 or more", len(populations))
 	}
@@ -93,7 +94,7 @@ func TestLeastComputationCovers(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(5, 6))
 	const samples = 40
-	for _, runs := range []int{24, 60, 100} {
+	for _, runs := range []int{24, 100} {
 		var least, ratios, families, pairs float64
 		for _, arms := range []int{10, 30, 100} {
 			for _, way := range []string{"sampled", "analytic", "full-data"} {
@@ -197,13 +198,10 @@ func (p population) least(sample []int) (analysis.Least, error) {
 
 // comparedRegrets returns, for each claim that compares two agents and has committed results, the last rows of the
 // seeds that both agents have: first the rows of one agent, then the rows of the other.
-func comparedRegrets(t *testing.T) (all [][]lab.Row) {
+func comparedRegrets() (all [][]lab.Row) {
 	for _, name := range paper.Order {
-		if name == "frontier" {
-			continue
-		}
 		x := paper.Known[name]
-		studies := simulators(t, x)
+		studies := simulators(x)
 		for _, claim := range paper.Claims[name] {
 			for i := range len(studies) * (1 + len(claim.Smaller)) { // first all studies at the full size
 				size := append([]lab.Size{claim.Full}, claim.Smaller...)[i/len(studies)]
@@ -238,22 +236,38 @@ func comparedRegrets(t *testing.T) (all [][]lab.Row) {
 	return all
 }
 
-// simulators returns an experiment's committed studies: its folder and the folders within it.
-func simulators(t *testing.T, x lab.Experiment) (all []study.Simulator) {
-	root := filepath.Join("../../notebooks/results", x.Name)
-	for _, folder := range append([]string{root}, must.M1(filepath.Glob(filepath.Join(root, "*")))...) {
-		pieces := must.M1(filepath.Glob(filepath.Join(folder, "*.gz")))
-		if len(pieces) == 0 {
-			continue
-		}
-		h, rows, err := analysis.Read(paper.Known, pieces...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, analysis.Lookup(x, h, rows))
+// simulators returns simulators that look up runs in an experiment's committed studies.
+func simulators(x lab.Experiment) (all []study.Simulator) {
+	for _, s := range committed()[x.Name] {
+		all = append(all, analysis.Lookup(x, s.header, s.rows))
 	}
 	return all
 }
+
+// results holds the results of a study.
+type results struct {
+	header lab.Header
+	rows   []lab.Row
+}
+
+// committed returns the committed studies of each experiment except the frontier: the study in the experiment's folder,
+// and those in the folders within it. It reads them once for all tests.
+var committed = sync.OnceValue(func() map[string][]results {
+	all := map[string][]results{}
+	for _, name := range paper.Order {
+		if name == "frontier" {
+			continue
+		}
+		root := filepath.Join("../../notebooks/results", name)
+		for _, folder := range append([]string{root}, must.M1(filepath.Glob(filepath.Join(root, "*")))...) {
+			if pieces := must.M1(filepath.Glob(filepath.Join(folder, "*.gz"))); len(pieces) > 0 {
+				h, rows := must.M2(analysis.Read(paper.Known, pieces...))
+				all[name] = append(all[name], results{h, rows})
+			}
+		}
+	}
+	return all
+})
 
 func meanOf(rows []lab.Row) (mean float64) {
 	for _, r := range rows {
@@ -267,7 +281,7 @@ func meanOf(rows []lab.Row) (mean float64) {
 func TestOtherClaimsCover(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	const samples = 100
-	all := otherClaims(t)
+	all := otherClaims()
 	for _, runs := range []int{24, 60} {
 		covered, claims := map[string]float64{}, map[string]float64{}
 		for _, c := range all {
@@ -333,13 +347,9 @@ func (c resampled) judge(t *testing.T, sample []uint64) study.Finding {
 
 // otherClaims returns the claims with committed results that are neither about ratios of regret at the end nor about
 // computation.
-func otherClaims(t *testing.T) (all []resampled) {
+func otherClaims() (all []resampled) {
 	for _, name := range paper.Order {
-		if name == "frontier" {
-			continue
-		}
-		x := paper.Known[name]
-		for _, from := range simulators(t, x) {
+		for _, from := range simulators(paper.Known[name]) {
 			for _, claim := range paper.Claims[name] {
 				c := resampled{claim: claim}
 				var err error

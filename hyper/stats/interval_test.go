@@ -120,7 +120,7 @@ func coverage(draw func() float64, mean float64, runs, samples int) (c covers) {
 // percentilesOfMean returns the bootstrap's percentile interval of a mean, for comparison with Student's interval.
 func percentilesOfMean(x []float64) (lower, upper float64) {
 	random := rand.New(rand.NewPCG(1, 2))
-	draws := make([]float64, 2000)
+	draws := make([]float64, 500)
 	for r := range draws {
 		for range x {
 			draws[r] += x[random.IntN(len(x))] / float64(len(x))
