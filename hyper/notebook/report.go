@@ -2,6 +2,7 @@ package notebook
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/janpfeifer/must"
@@ -67,13 +68,16 @@ func FinalRegrets(pattern string, sets ...string) []analysis.Standing {
 
 // MeansAndMedians draws means and medians of final regrets with 95% intervals in two panels. Above each name there is a
 // standing of each kind: standings of the first name come first, in the order of the kinds. Kinds have the colours of
-// their agents.
+// their agents. If all kinds are of one agent, they differ in shape alone.
 func MeansAndMedians(axes plot.Axes, names, kinds []string, all []analysis.Standing) []*gonum.Plot {
 	var agents []string
 	for k := range kinds {
 		agents = append(agents, all[k].Agent)
 	}
 	styles := plot.Styled(agents...)
+	if len(slices.Compact(slices.Clone(agents))) == 1 {
+		styles = slices.Repeat(styles[:1], len(kinds))
+	}
 	panel := func(y string, of func(analysis.Standing) stats.Estimate) *gonum.Plot {
 		estimates := make([]plot.Estimates, len(kinds))
 		for k, kind := range kinds {
@@ -92,9 +96,8 @@ func MeansAndMedians(axes plot.Axes, names, kinds []string, all []analysis.Stand
 // MeanAndMedian draws mean and median of final regrets with 95% intervals in one panel, above each name those of one
 // standing. All standings are of one agent.
 func MeanAndMedian(axes plot.Axes, names []string, all []analysis.Standing) *gonum.Plot {
-	styles := plot.Styled(all[0].Agent, all[0].Agent)
-	mean := plot.Estimates{Label: "mean", Color: styles[0].Color}
-	median := plot.Estimates{Label: "median", Color: styles[1].Color}
+	color := plot.Styled(all[0].Agent)[0].Color
+	mean, median := plot.Estimates{Label: "mean", Color: color}, plot.Estimates{Label: "median", Color: color}
 	for _, s := range all {
 		mean.Values, median.Values = append(mean.Values, meanOf(s)), append(median.Values, medianOf(s))
 	}

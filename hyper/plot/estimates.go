@@ -25,8 +25,11 @@ type Estimates struct {
 // Size in centimetres of a small panel, for which Points makes room for its legend.
 const panelWidth, panelHeight = 10, 6.5
 
-// Points draws estimates with their intervals above their names. Each kind has its own colour, and is shifted a little
-// to the side. The legend covers no estimate if there is room. Points returns an error if a kind does not have one
+// glyphs are the shapes of the points, one for each kind, for readers who do not see the colours.
+var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}, draw.TriangleGlyph{}, draw.BoxGlyph{}}
+
+// Points draws estimates with their intervals above their names. Each kind has its own colour and shape, and is shifted
+// a little to the side. The legend covers no estimate if there is room. Points returns an error if a kind does not have one
 // estimate for each name, or if nothing can be drawn.
 func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) {
 	if len(names) == 0 {
@@ -42,7 +45,7 @@ func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) 
 				kind.Label)
 		}
 		beside := min(0.16, 0.8/float64(len(kinds))) * (float64(k) - float64(len(kinds)-1)/2)
-		points := errorPoints{}
+		points := errorPoints{shape: glyphs[k%len(glyphs)]}
 		for i, e := range kind.Values {
 			if v := float64(e.Value); !math.IsNaN(v) && !math.IsInf(v, 0) {
 				points.add(float64(i)+beside, e)
@@ -102,6 +105,7 @@ func (l level) Plot(c draw.Canvas, p *gonum.Plot) {
 type errorPoints struct {
 	plotter.XYs
 	plotter.YErrors
+	shape draw.GlyphDrawer
 }
 
 func (e *errorPoints) add(x float64, of stats.Estimate) {
@@ -129,7 +133,7 @@ func (e errorPoints) draw(p *gonum.Plot, legend *key, label string, c color.NRGB
 		return err
 	}
 	bars.Color, bars.CapWidth = c, vg.Points(4)
-	points.Color, points.Radius, points.Shape = c, vg.Points(3), draw.CircleGlyph{}
+	points.Color, points.Radius, points.Shape = c, vg.Points(3), e.shape
 	p.Add(bars, points)
 	for i, at := range e.XYs {
 		legend.obstacles = append(legend.obstacles,

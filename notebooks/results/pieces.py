@@ -156,7 +156,7 @@ AGAIN = {"ensemble-10-again": ("ensemble", ["particles=10", "integrate=analytic"
 def ensemble_again():
     """Return the pieces of that search, and its study on seeds that no run has had."""
     search = Search("best", "ensemble-10-again", AGAIN, 1000, 2_400_000, ["16:8:10000", "6:16:30000", f"2:32:{PERIODS}"])
-    return [search] + [Study("best-1000", "ensemble-10-again", "ensemble", search.sets, first, search=search)
+    return [search] + [Study("best-again-1000", "ensemble-10", "ensemble", search.sets, first, search=search)
                        for first in (1_400_000, 1_400_032)]
 
 
