@@ -1,7 +1,6 @@
 package notebook
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -102,22 +101,6 @@ func edges(points []paper.FrontierPoint, estimate func(paper.FrontierPoint) stat
 		}
 	}
 	return low, high
-}
-
-// FrontierTable returns a table of the points of figure 2, with 95% intervals in brackets.
-func FrontierTable(points []paper.FrontierPoint) *Table {
-	t := NewTable("arms", "regret below", "trained", "agent", "setting", "average regret", "runs", "computation",
-		"over linear's")
-	for _, p := range points {
-		setting, computation := "none found", "–"
-		if p.Setting != nil {
-			setting = "`" + p.Found() + "`"
-			computation = fmt.Sprintf("%.0f [%.0f, %.0f]", p.Computation.Value, p.Computation.Lower,
-				p.Computation.Upper)
-		}
-		t.Row(p.Arms, p.Bar, p.Integrate, p.Agent, setting, p.Average, p.Runs, computation, p.Ratio)
-	}
-	return t
 }
 
 // LimitsTable returns a table of the regret that agents must have, and of the target of figure 2. Brackets have 95%

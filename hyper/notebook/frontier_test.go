@@ -67,13 +67,6 @@ func TestFrontier(t *testing.T) {
 	must.M1(plot.Panels(2, 20, 10, 50, panels...))
 }
 
-func TestFrontierTable(t *testing.T) {
-	has(t, FrontierTable(madeUpFrontier()),
-		"| 10 | 0.01 sqrt(K) | sampled | linear | `index-dim=2` | 0.03 [0.02, 0.031] | 100 | 20000 [20000, 20000] | – |",
-		"| 10 | 0.01 sqrt(K) | sampled | ensemble | `particles=30` | 0.03 [0.02, 0.031] | 100 | 80000 [40000, +Inf] | 4 [0, +Inf] |",
-		"| 30 | 0.01 sqrt(K) | sampled | linear | none found | – | 100 | – | – |")
-}
-
 // A name may have an extension. Without a file there are no lines.
 func TestLines(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -89,13 +82,14 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// The committed study has both agents with 10 arms, and every least setting performs well.
+// The committed study has both agents with 10 arms, and every least setting performs well. The study of 400 runs
+// replaces the points with 100 arms and the paper's algorithm.
 func TestFrontierOfTheStudy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads a large study")
 	}
 	t.Chdir("../../notebooks")
-	points := must.M1(paper.FrontierOf(Study("frontier/*")))
+	points := FrontierPoints()
 	ratios := 0
 	for _, p := range points {
 		if target := 0.01 * math.Sqrt(float64(p.Arms)); p.Bar == paper.PerformsWell && p.Setting != nil &&
@@ -105,21 +99,14 @@ func TestFrontierOfTheStudy(t *testing.T) {
 		if p.Arms == 10 && p.Ratio.Value > 0 {
 			ratios++
 		}
+		if want := p.Arms == 100 && p.Integrate == "sampled" && p.Bar == paper.PerformsWell; want && p.Runs != 400 {
+			t.Errorf("%+v has %d runs, want 400", p, p.Runs)
+		}
 	}
 	if ratios == 0 {
 		t.Errorf("points %+v have no ratio with 10 arms", points)
 	}
 	Frontier(points)
-	FrontierTable(points)
-	larger := FrontierPoints()
-	if len(larger) != len(points) {
-		t.Errorf("got %d points, want %d as without the study of 400 runs", len(larger), len(points))
-	}
-	for _, p := range larger {
-		if want := p.Arms == 100 && p.Integrate == "sampled" && p.Bar == paper.PerformsWell; want && p.Runs != 400 {
-			t.Errorf("%+v has %d runs, want 400", p, p.Runs)
-		}
-	}
 }
 
 // The table of limits has a row for each number of arms in the study, from fewer to more.

@@ -297,6 +297,7 @@ func welcome([]byte) Message { return Message{[]byte("welcome")} }
 // beginning, one message with the number of dropped bytes, and all messages that must arrive. Other subscribers receive
 // everything immediately until the queue is full, and then wait once.
 func TestStalledSubscriber(t *testing.T) {
+	t.Parallel()
 	p := pub(t, welcome)
 	honest, stalled := subscriber(t, p.Addr()), slowSubscriber(t, p, 1<<30)
 	must.M1(honest.Receive())
@@ -356,6 +357,7 @@ func TestStalledSubscriber(t *testing.T) {
 
 // A subscriber that never reads is disconnected if messages that must arrive fill the reserve.
 func TestDeadSubscriber(t *testing.T) {
+	t.Parallel()
 	p := pub(t, welcome)
 	dead := slowSubscriber(t, p, 1<<30)
 	for range (maxOffered+reserve)>>20 + 10 {
@@ -445,6 +447,7 @@ func TestThousandStrangers(t *testing.T) {
 
 // Messages that were sent before a socket closes arrive.
 func TestCloseSendsTheRest(t *testing.T) {
+	t.Parallel()
 	r := must.M1(NewRouter("tcp://127.0.0.1:0"))
 	c := dealer(t, r.Addr(), "a")
 	must.M(c.Send(Message{{1}}))
@@ -465,6 +468,7 @@ func TestCloseSendsTheRest(t *testing.T) {
 }
 
 func TestNobodyListens(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := Dealer(ctx, "ipc://"+filepath.Join(t.TempDir(), "none"), "a"); err == nil {
