@@ -16,25 +16,15 @@ import (
 // Decision is an action that the agent took, with the probability that each action had of being taken. The
 // probabilities are conditional on the functions that the policy saw, whatever their order. So for every action a with
 // a positive probability, E[1{Action = a} / Probabilities[a]] = 1: importance weights computed from a log of Decisions
-// are unbiased.
+// are unbiased. A probability is (1 - Floor) times the policy's, plus Floor divided by the number of actions.
 type Decision struct {
 	ID            string    // names the decision in a Feedback; "" for the decision of a Reader
 	Action        int       // index into Menu.Actions or Menu.Arms; the number of the arm if neither is given
 	Probabilities []float32 // sum to 1 in single precision; 0 for arms that are not offered
-	Scheme        Scheme
 }
 
 // Prob returns the probability that the action had of being taken.
 func (d Decision) Prob() float64 { return float64(d.Probabilities[d.Action]) }
-
-// Scheme describes for a log how the agent computed the probabilities of a decision: (1 - Floor) times the probability
-// that the Policy gives, plus Floor divided by the number of actions. The Policy sees the values of Functions
-// functions, which are drawn anew for each decision.
-type Scheme struct {
-	Policy    string  // the policy in Go syntax, with its settings
-	Functions int     // number of functions drawn from the belief for each decision
-	Floor     float64 // probability of an action taken uniformly at random
-}
 
 // Act chooses among actions. Each action is an input of the belief, [actions][Features], or the numbers that the
 // Encoding expects. nil means all arms. Decision.Action is an index into actions. Act is [Agent.Decide] without a
@@ -138,7 +128,7 @@ func (a *form) decide(belief *snapshot, actions [][]float32, size int, number ui
 		n = a.arms
 	}
 	chosen, p := floored(int(action[0]), p[:n:n], a.floor(), words)
-	return Decision{Action: chosen, Probabilities: p, Scheme: a.scheme()}, nil
+	return Decision{Action: chosen, Probabilities: p}, nil
 }
 
 // checkFloor reports a Floor that is not a probability.
@@ -151,11 +141,6 @@ func checkFloor(floor float64) error {
 
 // floor returns the probability of a uniformly random action.
 func (a *form) floor() float64 { return max(a.config.Floor, 0) }
-
-func (a *form) scheme() Scheme {
-	p := a.config.Learner.Policy
-	return Scheme{Policy: fmt.Sprintf("%#v", p), Functions: p.Samples(), Floor: a.floor()}
-}
 
 // floored mixes the probabilities with the uniform distribution, which has weight floor. With probability floor it
 // replaces the action by a uniformly random one. words are two random words that decide both.

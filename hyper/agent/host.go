@@ -238,7 +238,7 @@ func (a *form) decided(p []float32, action int, s rng.Host) Decision {
 	var words [2]uint32
 	s.Named("floor").Bits(words[:])
 	action, p = floored(action, p, a.floor(), words[:])
-	return Decision{Action: action, Probabilities: p, Scheme: a.scheme()}
+	return Decision{Action: action, Probabilities: p}
 }
 
 // errPredictions is the ErrNotFinite of predictions.

@@ -97,30 +97,6 @@ func TestFloor(t *testing.T) {
 	}
 }
 
-// A decision says how its probabilities were computed.
-func TestScheme(t *testing.T) {
-	for want, c := range map[agent.Scheme]agent.Config{
-		{Policy: "explore.Thompson{N:100}", Functions: 100, Floor: 0.01}: {},
-		{Policy: "explore.IDS{N:0, OnlyCandidates:true}", Functions: 100, Floor: 0.2}: {Learner: learner.Learner{
-			Policy: explore.IDS{OnlyCandidates: true},
-		}, Floor: 0.2},
-		{Policy: "explore.UCB{N:7, Quantile:0.9}", Functions: 7, Floor: 0}: {Learner: learner.Learner{
-			Policy: explore.UCB{N: 7, Quantile: 0.9},
-		}, Floor: -1},
-		{Policy: "explore.Thompson{N:1}", Functions: 1, Floor: 0.01}: {Learner: learner.Learner{
-			Policy: explore.Thompson{N: 1},
-		}},
-		{Policy: "agent_test.uniform{}", Functions: 1, Floor: 0.01}: {Learner: learner.Learner{
-			Policy: uniform{},
-		}},
-	} {
-		c.Learner.Belief, c.Backend = believing(0, 1), backend.Go
-		if d := must.M1(must.M1(agent.New(c)).Act(context.Background(), nil)); d.Scheme != want {
-			t.Errorf("scheme %+v, want %+v", d.Scheme, want)
-		}
-	}
-}
-
 // uniform is a user's policy, which counts the available actions.
 type uniform struct{}
 
