@@ -130,7 +130,7 @@ def completes(s, book):
     s.page.keyboard.press("Tab")
     names = s.page.locator(".jp-Completer-item")
     names.first.wait_for(timeout=30000)
-    text = s.page.locator(".jp-Completer").text_content()
+    text = s.page.locator(".jp-Completer:visible").text_content()
     s.did(f"completion of hyper., after {time.time() - began:.2f} s")
     for name in "Ensemble", "Linear", "Model", "Version":
         assert name in text, f"no {name} in {text!r}"
