@@ -28,8 +28,8 @@ func Grid(limit float64) (x [][]float32) {
 
 func planeAt(limit float64, i int) float64 { return limit * (2*float64(i)/(planeSize-1) - 1) }
 
-// Plane draws probabilities at the points of [Grid] as colours: 0 is blue, and 1 is red. Over them are data: circles for
-// class 0, crosses for class 1, and so on.
+// Plane draws probabilities at the points of [Grid] as colours: 0 is blue, and 1 is red. Over them are data: circles
+// for class 0, crosses for class 1, and so on.
 func Plane(title string, limit float64, values []float32, x [][]float32, class [][]int32) *gonum.Plot {
 	return coloured(title, plane{limit, values}, moreland.SmoothBlueRed().Palette(shades).Colors(), 1, x, class)
 }
