@@ -39,9 +39,9 @@ func JointNLL(logits, labels *Node, tau int) *Node {
 }
 
 // Entropies splits the uncertainty about the class of each input, [batch], in nats. total is the entropy of the mean
-// class probabilities, aleatoric is the mean entropy of an index's probabilities, and epistemic
-// is their difference: the mutual information of the label and the index. It is large at inputs that differ from the
-// data. logits are [indices, batch, classes].
+// class probabilities, aleatoric is the mean entropy of an index's probabilities, and epistemic is their difference:
+// the mutual information of the label and the index. It is large where indices disagree, often at inputs that differ
+// from the data, but not at all of these. logits are [indices, batch, classes].
 func Entropies(logits *Node) (total, aleatoric, epistemic *Node) {
 	log := logProbabilities(logits)
 	mean := logMean(log)

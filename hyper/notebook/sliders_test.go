@@ -67,7 +67,7 @@ func TestPlane(t *testing.T) {
 	if g := Grid(2); g[0][0] != -2 || g[0][1] != -2 || g[1][0] <= -2 || g[1][1] != -2 || g[len(g)-1][1] != 2 {
 		t.Errorf("the grid is %v, %v, ..., %v", g[0], g[1], g[len(g)-1])
 	}
-	picture, err := png.Decode(bytes.NewReader(must.M1(plot.PNG(Plane("", 2, values, 1, [][]float32{{1, 1}},
+	picture, err := png.Decode(bytes.NewReader(must.M1(plot.PNG(Plane("", 2, values, [][]float32{{1, 1}},
 		[][]int32{{0}}), 10, 10, 100))))
 	must.M(err)
 	size := picture.Bounds().Size()
@@ -77,5 +77,41 @@ func TestPlane(t *testing.T) {
 	}
 	if !red(0.35, 0.7) || red(0.8, 0.2) || red(0.8, 0.8) || red(0.3, 0.2) {
 		t.Error("red is not at the lower left, or not there alone")
+	}
+}
+
+// Shades is white at 0 and green at most, and Border draws a line between positive and negative values.
+func TestShades(t *testing.T) {
+	values, signs := make([]float32, planeSize*planeSize), make([]float32, planeSize*planeSize)
+	for i, x := range Grid(2) {
+		signs[i] = x[1]
+		if x[0] < 0 {
+			values[i] = 3
+		}
+	}
+	p := Shades("", 2, values, 3, nil, nil)
+	green := func() (left, right, line bool) {
+		picture := must.M1(png.Decode(bytes.NewReader(must.M1(plot.PNG(p, 10, 10, 100)))))
+		size := picture.Bounds().Size()
+		at := func(x, y float64) (r, g, b uint32) {
+			r, g, b, _ = picture.At(int(x*float64(size.X)), int(y*float64(size.Y))).RGBA()
+			return r, g, b
+		}
+		r, g, b := at(0.3, 0.3)
+		left = g > r && g > b
+		r, g, b = at(0.7, 0.3)
+		right = r < 0xFFFF || g < 0xFFFF || b < 0xFFFF
+		for y := 0.3; y < 0.7; y += 0.002 {
+			r, g, b = at(0.7, y)
+			line = line || r+g+b < 0x18000
+		}
+		return left, right, line
+	}
+	if left, right, line := green(); !left || right || line {
+		t.Errorf("the left is green: %v, the right is: %v, a line: %v", left, right, line)
+	}
+	Border(p, 2, signs)
+	if _, _, line := green(); !line {
+		t.Error("no line where the sign changes")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/stat"
@@ -73,22 +74,26 @@ var usual, ofRegretRatios = widening{1, 1}, widening{0.84, 2.4}
 // factor returns the factor for n numbers.
 func (w widening) factor(n float64) float64 { return max(1.15, w.base+w.slope/math.Sqrt(n)) }
 
-// String returns the estimate with its interval, with a dash for a bound that is NaN.
-func (e Estimate) String() string {
-	return fmt.Sprintf("%s [%s, %s]", fourDigits(e.Value), bound(e.Lower), bound(e.Upper))
-}
+// String returns the estimate with its interval, in four significant digits. A bound that is NaN is a dash.
+func (e Estimate) String() string { return e.text("%.4g") }
 
-func bound(x Float) string {
-	if math.IsNaN(float64(x)) {
-		return "-"
+// Rounded is like String, with another number of significant digits, zeros at the end included.
+func (e Estimate) Rounded(digits int) string { return e.text(fmt.Sprintf("%%#.%dg", digits)) }
+
+func (e Estimate) text(format string) string {
+	bound := func(x Float) string {
+		if math.IsNaN(float64(x)) {
+			return "-"
+		}
+		return significant(x, format)
 	}
-	return fourDigits(x)
+	return fmt.Sprintf("%s [%s, %s]", significant(e.Value, format), bound(e.Lower), bound(e.Upper))
 }
 
-// fourDigits writes a number with four significant digits, and with an exponent only from ten million on.
-func fourDigits(x Float) string {
-	text := strconv.FormatFloat(float64(x), 'g', 4, 64)
-	if math.Abs(float64(x)) < 1e4 || math.Abs(float64(x)) >= 1e7 {
+// significant writes a number in a format for significant digits, and with an exponent only from ten million on.
+func significant(x Float, format string) string {
+	text := strings.TrimSuffix(fmt.Sprintf(format, float64(x)), ".")
+	if math.Abs(float64(x)) >= 1e7 || !strings.Contains(text, "e+") {
 		return text
 	}
 	rounded, _ := strconv.ParseFloat(text, 64)

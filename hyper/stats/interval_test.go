@@ -199,6 +199,16 @@ func TestEstimateAsText(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
+	for want, e := range map[string]Estimate{
+		"0.077 [0.061, 0.093]": {Value: 0.07686, Lower: 0.06061, Upper: 0.09311},
+		"120 [99, 1500]":       {Value: 123, Lower: 98.7, Upper: 1496},
+		"100 [20, 120000]":     {Value: 99.7, Lower: 20, Upper: 123456},
+		"2.0 [-, -]":           Median([]float64{1, 2, 3}),
+	} {
+		if got := e.Rounded(2); got != want {
+			t.Errorf("with two digits %s, want %s", got, want)
+		}
+	}
 }
 
 // near reports an error unless two numbers are equal, up to a ten-thousandth, or both NaN.
