@@ -24,10 +24,11 @@ func Quote(text string, claims ...string) Statement { return Statement{"“" + t
 // Paraphrase is like [Quote], for a statement in this project's words, such as what a figure of a work shows.
 func Paraphrase(text string, claims ...string) Statement { return Statement{text, claims} }
 
-// VerdictsOnStatements returns three lines: the statements that are reproduced, those that are refuted or undecided, and
-// those that are not tested, each with its claims. It judges the claims, which must be about later work, by the results in
-// results/beyond/ next to the notebook, as `hyper check beyond` does: with a correction for all claims about later work.
-// A statement whose claims have different verdicts is in several lines, each of which says that it is a part.
+// VerdictsOnStatements returns a line of Markdown for each verdict that occurs, with its statements: those that hold,
+// those that do not hold, those that are open, and those that are not tested. A statement holds if all its claims are
+// reproduced, and does not hold if one of them is refuted. Otherwise it is open if a claim is tested. The claims, which
+// must be about later work, are judged by the results in results/beyond/ next to the notebook, as `hyper check beyond`
+// does: with a correction for all claims about later work.
 func VerdictsOnStatements(all ...Statement) string { return verdictLines(all, laterVerdicts()) }
 
 // laterVerdicts returns the verdicts on all claims about later work, by name.
@@ -41,52 +42,39 @@ func laterVerdicts() map[string]study.Verdict {
 }
 
 // verdictLines returns the lines of [VerdictsOnStatements] for the verdicts on claims, by name.
-func verdictLines(all []Statement, verdict map[string]study.Verdict) string {
-	with := func(v study.Verdict) (out []string) {
-		for _, s := range all {
-			if text := s.with(v, verdict); text != "" {
-				out = append(out, text)
-			}
-		}
-		return out
+func verdictLines(all []Statement, claims map[string]study.Verdict) string {
+	texts := map[study.Verdict][]string{}
+	for _, s := range all {
+		v := s.verdict(claims)
+		texts[v] = append(texts[v], s.text)
 	}
-	var not []string
-	for _, v := range []study.Verdict{study.Refuted, study.Undecided} {
-		if some := with(v); len(some) > 0 {
-			not = append(not, "*"+string(v)+"*: "+strings.Join(some, "; "))
+	var b strings.Builder
+	for _, v := range []study.Verdict{study.Holds, study.DoesNotHold, study.Open, study.NotTested} {
+		if len(texts[v]) > 0 {
+			title := strings.ToUpper(string(v[:1])) + string(v[1:])
+			fmt.Fprintf(&b, "* **%s**: %s.\n", title, strings.Join(texts[v], "; "))
 		}
 	}
-	line := func(title string, parts []string, between string) string {
-		if len(parts) == 0 {
-			parts = []string{"nothing"}
-		}
-		return fmt.Sprintf("* **%s**: %s.\n", title, strings.Join(parts, between))
-	}
-	return line("Reproduced", with(study.Reproduced), "; ") + line("Not reproduced", not, ". ") +
-		line("Not tested", with(study.NotTested), "; ")
+	return b.String()
 }
 
-// with returns the statement with the names of its claims that have the verdict v, or "" if none has. A statement
-// without claims is not tested.
-func (s Statement) with(v study.Verdict, verdict map[string]study.Verdict) string {
-	var names []string
+// verdict returns the verdict on the statement for the verdicts on claims, by name.
+func (s Statement) verdict(claims map[string]study.Verdict) study.Verdict {
+	count := map[study.Verdict]int{}
 	for _, name := range s.claims {
-		if verdict[name] == "" {
+		if claims[name] == "" {
 			panic(fmt.Errorf("there is no claim %s about later work", name))
 		}
-		if verdict[name] == v {
-			names = append(names, name)
-		}
+		count[claims[name]]++
 	}
-	switch {
-	case len(s.claims) == 0 && v == study.NotTested:
-		return s.text
-	case len(names) == 0:
-		return ""
+	switch len(s.claims) {
+	case count[study.NotTested]: // also without claims
+		return study.NotTested
+	case count[study.Reproduced]:
+		return study.Holds
 	}
-	part := ""
-	if len(names) < len(s.claims) {
-		part = "in part: "
+	if count[study.Refuted] > 0 {
+		return study.DoesNotHold
 	}
-	return s.text + " (" + part + "`" + strings.Join(names, "`, `") + "`)"
+	return study.Open
 }

@@ -36,23 +36,23 @@ func TestAnswers(t *testing.T) {
 	numbered(answers(), []int{11})
 }
 
-// Statements are in the line of their claims' verdict, or in part in several lines if the verdicts differ. Statements
-// without claims are not tested.
+// Statements are in the line of their verdict, which follows from the verdicts on their claims. Statements without
+// claims are not tested. A verdict without statements has no line.
 func TestVerdictLines(t *testing.T) {
-	verdict := map[string]study.Verdict{"one": study.NotTested, "two": study.Undecided, "three": study.Refuted,
-		"five": study.Reproduced}
-	want := "* **Reproduced**: nothing.\n" +
-		"* **Not reproduced**: *refuted*: “less” (in part: `three`); “more” (`three`). " +
-		"*undecided*: “less” (in part: `two`).\n" +
-		"* **Not tested**: “less” (in part: `one`).\n"
-	if got := verdictLines([]Statement{Quote("less", "one", "two", "three"), Quote("more", "three")}, verdict); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	want = "* **Reproduced**: falls (`five`).\n" +
-		"* **Not reproduced**: nothing.\n" +
-		"* **Not tested**: “less” (`one`); “never”.\n"
-	if got := verdictLines([]Statement{Paraphrase("falls", "five"), Quote("less", "one"), Quote("never")}, verdict); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+	verdict := map[string]study.Verdict{"untested": study.NotTested, "undecided": study.Undecided,
+		"refuted": study.Refuted, "reproduced": study.Reproduced}
+	for want, all := range map[string][]Statement{
+		"* **Holds**: falls.\n* **Not tested**: “less”; “never”.\n": {Paraphrase("falls", "reproduced"),
+			Quote("less", "untested"), Quote("never")},
+		"* **Does not hold**: “less”; “more”.\n": {Quote("less", "undecided", "refuted", "reproduced", "untested"),
+			Quote("more", "refuted")},
+		"* **Open**: “less”; “more”; “most”.\n": {Quote("less", "undecided", "reproduced"), Quote("more", "undecided"),
+			Quote("most", "untested", "reproduced")},
+		"": nil,
+	} {
+		if got := verdictLines(all, verdict); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
 	}
 	defer func() {
 		if problem := fmt.Sprint(recover()); !strings.Contains(problem, "no claim four") {

@@ -11,8 +11,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
-// Leaderboard draws the ratios of a leaderboard with their intervals, by agent in the order of the lines, with a colour
-// for each tau. The axis label names the baseline.
+// Leaderboard draws the ratios of a leaderboard with their intervals, by agent in the order of the lines, with a shape
+// for each tau, since colours are of agents. The axis label names the baseline.
 func Leaderboard(title, baseline string, lines []testbed.Line) (*gonum.Plot, error) {
 	var agents []string
 	kinds := map[int]*Estimates{}
@@ -20,7 +20,7 @@ func Leaderboard(title, baseline string, lines []testbed.Line) (*gonum.Plot, err
 		if !slices.Contains(agents, l.Agent) {
 			agents = append(agents, l.Agent)
 		}
-		kinds[l.Tau] = &Estimates{Label: fmt.Sprintf("τ = %d", l.Tau)}
+		kinds[l.Tau] = &Estimates{Label: fmt.Sprintf("τ = %d", l.Tau), Color: Gray}
 	}
 	for tau, kind := range kinds {
 		kind.Values = slices.Repeat([]stats.Estimate{stats.NoEstimate()}, len(agents))
