@@ -29,8 +29,8 @@ const panelWidth, panelHeight = 10, 6.5
 var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}, draw.TriangleGlyph{}, draw.BoxGlyph{}}
 
 // Points draws estimates with their intervals above their names. Each kind has its own colour and shape, and is shifted
-// a little to the side. The legend covers no estimate if there is room. Points returns an error if a kind does not have one
-// estimate for each name, or if nothing can be drawn.
+// a little to the side. The legend covers no estimate if there is room. Points returns an error if a kind does not have
+// one estimate for each name, or if nothing can be drawn.
 func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) {
 	if len(names) == 0 {
 		return nil, errNothing
