@@ -98,7 +98,7 @@ func (s *Answer) decide(wanted float64) {
 }
 
 // needs describes what would decide an open sentence: runs that are missing, or the approximate number of runs of each
-// agent, if the estimates stay the same.
+// agent, if the estimates stay the same. A p-value of one half or more gives no such number.
 func (s *Answer) needs(wanted float64) string {
 	for _, c := range s.Comparisons {
 		switch {
@@ -115,7 +115,7 @@ func (s *Answer) needs(wanted float64) string {
 	}
 	runs := min(toHold, toFail)
 	if math.IsInf(runs, 1) || runs > 1e6 {
-		return "more than a million runs would decide"
+		return "these runs do not say how many would decide"
 	}
 	return fmt.Sprintf("about %s runs would decide", RoundRuns(runs))
 }
