@@ -368,10 +368,11 @@ func TestReplaySettlesNothing(t *testing.T) {
 		t.Errorf("SettleAt during a replay: got error %v and %d data, want an error and 0", err, b.Size())
 	}
 	must.M(b.Continue(log))
-	for begun := time.Now(); b.Size() < 1 && time.Since(begun) < 20*time.Second; {
+	y, ok := b.Settled(d.ID)
+	for begun := time.Now(); !ok && time.Since(begun) < 20*time.Second; y, ok = b.Settled(d.ID) {
 		time.Sleep(time.Millisecond)
 	}
-	if y, ok := b.Settled(d.ID); !ok || y != -1 {
+	if !ok || y != -1 {
 		t.Errorf("settled reward: got %v, %v, want -1", y, ok)
 	}
 	for r, err := range log.All(1) {
@@ -388,7 +389,7 @@ func ExampleReward() {
 	bandit, ctx := must.M1(agent.New(c.Arms(2))), context.Background()
 	defer bandit.Close()
 	shown := must.M1(bandit.Act(ctx, nil))
-	for bandit.Size() == 0 {
+	for _, ok := bandit.Settled(shown.ID); !ok; _, ok = bandit.Settled(shown.ID) {
 		time.Sleep(time.Millisecond)
 	}
 	fmt.Println(bandit.Settled(shown.ID))
