@@ -170,6 +170,15 @@ def near_exact(arms):
             for agent, sets in (("exact", []), ("linear", ["index-dim=10"]))]
 
 
+def priors():
+    """Return the pieces of sentence 9 that give the narrow and the wide prior 64 runs. 24 runs lie in the same folder."""
+    sets = ["optimizer=sgd", "step-size=0.0917", "sgd-steps=8", "clip=1", "index-set=iid", "index-samples=16",
+            "prior-factor=3.03"]
+    return [Study("sgd-100000", f"multiplier-{multiplier}", "linear", sets + [f"prior-multiplier={multiplier}"],
+                  1_100_000 + first, runs, experiment="prior-sensitivity")
+            for first, runs in ((24, 24), (48, 16)) for multiplier in ("0.01", "30")]
+
+
 # Appendix D's diagonal agent with dense rows of B. Its searches are like those of the other reading in tuning/equal.
 DENSE = {"diagonal-dense": ("diagonal", ["index-samples=4", "prior-rows=dense"], [
     "optimizer=adam,adam,sgd", "step-size[optimizer=adam]=0.0005:0.05", "step-size[optimizer=sgd]=0.01:1",
@@ -194,7 +203,7 @@ def agents():
     out += [independent(200, seeds=64), like_for_like("ensemble-100", 1000)]
     out += [like_for_like(name, 1000, ["clip=5"], name + "-bounded", seeds=64)[1:] for name in ("linear", "ensemble-10")]
     out += [at_its_best(name) for name in ("egreedy", "ensemble-10", "linear", "ensemble-30")]
-    out.append(ensemble_again())
+    out += [ensemble_again(), priors()]
     return out + [like_for_like("ensemble-100", 1000, ["particles=300"], "ensemble-300")[1:], dense_diagonal()]
 
 
