@@ -65,18 +65,19 @@ func ofSeeds(rows []studyRow, library, set, method string, of func(r studyRow) f
 }
 
 func searchTable(rows []studyRow) string {
-	out := "\n### The search\n\n*Joint NLL of each value on the validation data; the smallest one is chosen.*\n\n" +
-		"| Method | hyper/layers | enn |\n| --- | --- | --- |\n"
+	out := "\n### The search\n\n*Mean joint NLL of each value on the validation data, over the seeds of the search; the " +
+		"smallest one is chosen.*\n\n| Method | hyper/layers | enn |\n| --- | --- | --- |\n"
 	tried := func(library, method string) string {
-		found := map[float64]string{}
+		values := map[float64]bool{}
 		for _, r := range rows {
 			if r.Library == library && r.Set == "search" && r.Method == method {
-				found[r.Value] = fmt.Sprintf("%g: %.3g", r.Value, r.Joint)
+				values[r.Value] = true
 			}
 		}
 		var all []string
-		for _, v := range slices.Sorted(maps.Keys(found)) {
-			all = append(all, found[v])
+		for _, v := range slices.Sorted(maps.Keys(values)) {
+			joint, _ := searched(rows, library, method, v)
+			all = append(all, fmt.Sprintf("%g: %.3g", v, joint))
 		}
 		return strings.Join(all, ", ")
 	}

@@ -50,7 +50,8 @@ const (
 	studyDim, studyIndices = 8, 8 // of the index, and in a training step
 	studyParticles         = 10
 	studySamples, studyTau = 100, 10
-	searchSeed             = 101
+	searchSeed             = 101 // the first one
+	searchSeeds            = 5
 	studySeeds             = 10
 )
 
@@ -164,11 +165,11 @@ type studyMethod struct {
 }
 
 var studyMethods = map[string]studyMethod{
-	"plain": {values: []float64{0, 3e-4, 1e-3}, plain: true, decay: true,
+	"plain": {values: []float64{0, 1e-4, 3e-4, 1e-3, 3e-3}, plain: true, decay: true,
 		of: func(_ float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node { return head(scope, studyTrunk(scope, x), classes) }
 		}},
-	"dropout": {values: []float64{0.1, 0.2, 0.4},
+	"dropout": {values: []float64{0.05, 0.1, 0.2, 0.3, 0.4},
 		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, index.Bernoulli{N: 64 + 64, Keep: 1 - v}, studyIndices)
@@ -178,35 +179,35 @@ var studyMethods = map[string]studyMethod{
 				return head(scope, layers.Dropout(scope.In("drop2"), z, h), classes)
 			}
 		}},
-	"ensemble": {values: []float64{0, 3e-4, 1e-3}, decay: true,
+	"ensemble": {values: []float64{0, 1e-4, 3e-4, 1e-3, 3e-3}, decay: true,
 		of: func(_ float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, index.OneHot{N: studyParticles}, studyParticles)
 				return layers.FNN(scope.In("net"), z, x, classes, 64, 64).Done()
 			}
 		}},
-	"ensemble-prior": {values: []float64{1, 3, 10},
+	"ensemble-prior": {values: []float64{0.3, 1, 3, 10, 30},
 		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, index.OneHot{N: studyParticles}, studyParticles)
 				return layers.FNN(scope.In("net"), z, x, classes, 64, 64).Prior(v).Done()
 			}
 		}},
-	"last-layer-linear": {values: []float64{1, 3, 10},
+	"last-layer-linear": {values: []float64{0.3, 1, 3, 10, 30},
 		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, index.Gaussian{N: studyDim}, studyIndices)
 				return layers.Dense(scope.In("out"), z, studyTrunk(scope, x), classes).Prior(v).Done()
 			}
 		}},
-	"full-linear": {values: []float64{1, 3, 10},
+	"full-linear": {values: []float64{0.3, 1, 3, 10, 30},
 		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, index.Gaussian{N: studyDim}, studyIndices)
 				return layers.FNN(scope.In("net"), z, x, classes, 64, 64).Prior(v).Done()
 			}
 		}},
-	"epinet": {values: []float64{0.3, 1, 3},
+	"epinet": {values: []float64{0.3, 1, 3, 10, 30},
 		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, index.Gaussian{N: studyDim}, studyIndices)
@@ -216,7 +217,7 @@ var studyMethods = map[string]studyMethod{
 					layers.Epinet(scope.In("epinet"), z, phi, classes).Prior(v).Done())
 			}
 		}},
-	"last-layer-bayes": {values: []float64{0.01, 0.1, 1}, fit: true,
+	"last-layer-bayes": {values: []float64{0.001, 0.01, 0.1, 1, 10}, fit: true,
 		of: func(_ float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, layers.LastLayerIndex(64, classes), 1)
@@ -270,7 +271,9 @@ const ownLibrary = "hyper/layers"
 func cells(chosen map[string]float64) (all []studyCell) {
 	for _, method := range studyOrder {
 		for _, v := range studyMethods[method].values {
-			all = append(all, studyCell{"search", method, v, searchSeed})
+			for seed := range searchSeeds {
+				all = append(all, studyCell{"search", method, v, searchSeed + seed})
+			}
 		}
 	}
 	for seed := 1; seed <= studySeeds; seed++ {
@@ -285,23 +288,33 @@ func cells(chosen map[string]float64) (all []studyCell) {
 	return all
 }
 
-// chosen returns, for each method whose search is complete, the value with the smallest joint likelihood loss.
+// chosen returns, for each method whose search is complete, the value with the smallest mean joint NLL.
 func chosen(rows []studyRow, library string) map[string]float64 {
 	best := map[string]float64{}
 	for _, method := range studyOrder {
-		found, least := 0, math.Inf(1)
-		for _, r := range rows {
-			if r.Library == library && r.Set == "search" && r.Method == method {
-				if found++; r.Joint < least {
-					least, best[method] = r.Joint, r.Value
-				}
+		least := math.Inf(1)
+		for _, v := range studyMethods[method].values {
+			joint, n := searched(rows, library, method, v)
+			if n < searchSeeds {
+				delete(best, method)
+				break
 			}
-		}
-		if found < len(studyMethods[method].values) {
-			delete(best, method)
+			if joint < least {
+				least, best[method] = joint, v
+			}
 		}
 	}
 	return best
+}
+
+// searched returns the mean joint NLL of a value of a method over the seeds of the search, and the number of seeds.
+func searched(rows []studyRow, library, method string, value float64) (joint float64, n int) {
+	for _, r := range rows {
+		if r.Library == library && r.studyCell == (studyCell{"search", method, value, r.Seed}) {
+			joint, n = joint+r.Joint, n+1
+		}
+	}
+	return joint / float64(n), n
 }
 
 func readStudy(path string) (rows []studyRow) {

@@ -36,7 +36,7 @@ from enn.supervised.sgd_experiment import Experiment, TrainingState
 
 STEPS, WARM, BATCH, RATE = 500, 50, 32, 0.002
 DIM, INDICES, PARTICLES, SAMPLES = 8, 8, 10, 100
-SEARCH = 101
+SEARCH = range(101, 106)
 SEEDS = range(1, 11)
 SETS = {  # table, test rows, training rows
     "search": ("digits", 597, 300),
@@ -45,12 +45,12 @@ SETS = {  # table, test rows, training rows
     "segment-300": ("segment", 810, 300),
 }
 VALUES = {  # of enn's networks, for the search
-    "plain": [0, 3e-4, 1e-3],
-    "dropout": [0.1, 0.2, 0.4],
-    "ensemble": [0, 3e-4, 1e-3],
-    "ensemble-prior": [1, 3, 10],
-    "full-linear": [1, 3, 10],
-    "epinet": [0.3, 1, 3],
+    "plain": [0, 1e-4, 3e-4, 1e-3, 3e-3],
+    "dropout": [0.05, 0.1, 0.2, 0.3, 0.4],
+    "ensemble": [0, 1e-4, 3e-4, 1e-3, 3e-3],
+    "ensemble-prior": [0.3, 1, 3, 10, 30],
+    "full-linear": [0.3, 1, 3, 10, 30],
+    "epinet": [0.3, 1, 3, 10, 30],
 }
 METHODS = [*VALUES, "last-layer-linear", "last-layer-bayes"]
 HERE = Path(__file__).resolve().parents[3]
@@ -201,10 +201,11 @@ def beside(own, name, method, v, seed):
 
 
 def chosen(rows, method):
-    """The value of enn's search with the smallest joint likelihood loss."""
-    found = [r for r in rows if (r["library"], r["set"], r["method"]) == ("enn", "search", method)]
-    assert len(found) == len(VALUES[method]), f"the search of {method} is not complete"
-    return min(found, key=lambda r: r["joint"])["value"]
+    """The value of enn's search with the smallest mean joint likelihood loss."""
+    joint = {v: [r["joint"] for r in rows if (r["library"], r["set"], r["method"], r["value"]) ==
+                 ("enn", "search", method, v)] for v in VALUES[method]}
+    assert all(len(of) == len(SEARCH) for of in joint.values()), f"the search of {method} is not complete"
+    return min(joint, key=lambda v: sum(joint[v]))
 
 
 def cells(own, name, method, values, seed):
@@ -221,7 +222,8 @@ def cells(own, name, method, values, seed):
 def main():
     own = Own()
     for method in METHODS:
-        cells(own, "search", method, VALUES.get(method, []), SEARCH)
+        for seed in SEARCH:
+            cells(own, "search", method, VALUES.get(method, []), seed)
     if "search" in sys.argv[4:]:
         return
     rows = read()
