@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,8 +63,8 @@ func number(x, step float64) string {
 }
 
 // logTicks labels powers of ten and marks their multiples. On an axis of less than two powers of ten it also labels 2
-// and 5 times a power, and of less than one power it labels all multiples. On an axis of more than eight powers it
-// marks only some powers. An axis that is too short for two labels has linear ticks.
+// and 5 times a power. On an axis of less than one power it labels 1, 1.5, 2, 3, 4, 5 and 7 times a power. On an axis of
+// more than eight powers it marks only some powers. An axis that is too short for three labels has linear ticks.
 type logTicks struct{}
 
 // Ticks implements gonum's Ticker. Axes whose bounds are not positive have no ticks.
@@ -72,23 +73,33 @@ func (logTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 		return nil
 	}
 	decades := math.Log10(high / low)
+	multiples, labelled := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}, []float64{1}
+	switch {
+	case decades < 1:
+		multiples = []float64{1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9}
+		labelled = []float64{1, 1.5, 2, 3, 4, 5, 7}
+	case decades < 2:
+		labelled = []float64{1, 2, 5}
+	case decades > 8:
+		multiples = labelled
+	}
 	every := 1 + int(decades/8.01)
 	labels := 0
 	for e := int(math.Floor(math.Log10(low))); e <= int(math.Floor(math.Log10(high)+1e-9)); e++ {
-		for m := 1; m <= 9 && (m == 1 || every == 1); m++ {
-			x, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", m, e), 64) // m*Pow10(e) is inexact for 0.3
+		for _, m := range multiples {
+			x, _ := strconv.ParseFloat(fmt.Sprintf("%ge%d", m, e), 64) // m*Pow10(e) is inexact for 0.3
 			if x < low || x > high {
 				continue
 			}
 			t := gonum.Tick{Value: x}
-			if m == 1 && e%every == 0 || (m == 2 || m == 5) && decades < 2 || decades < 1 {
+			if e%every == 0 && slices.Contains(labelled, m) {
 				t.Label = logNumber(x, e, high >= 1e7)
 				labels++
 			}
 			ticks = append(ticks, t)
 		}
 	}
-	if labels < 2 {
+	if labels < 2 || labels < 3 && decades < 1 {
 		return linearTicks{}.Ticks(low, high)
 	}
 	return ticks
@@ -99,7 +110,11 @@ func (logTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 // touch.
 func logNumber(x float64, e int, beyond bool) string {
 	if e >= -4 && e <= 6 && !(beyond && e > 3) {
-		return number(x, math.Pow10(e))
+		step := math.Pow10(e)
+		if m := x / step; math.Abs(m-math.Round(m)) > 1e-9 {
+			step /= 10
+		}
+		return number(x, step)
 	}
 	return scientific(x, 'e', 0)
 }
