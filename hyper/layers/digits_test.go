@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/dataset"
@@ -93,6 +94,13 @@ func TestLearnsDigits(t *testing.T) {
 		value[m.Name()] = tensors.ToScalar[float32](out[i])
 	}
 	t.Log(value)
+	sampler := must.M1(layers.NewSampler(b, s, classifier, 100))
+	scores := must.M1(sampler.Score(images, labels, 10))
+	for name, got := range map[string]float64{"error": scores.Error, "marginal NLL": scores.MarginalNLL} {
+		if want := value[name]; math.Abs(got-float64(want)) > 1e-4 {
+			t.Errorf("%s is %g by the sampler, and %g by the trainer", name, got, want)
+		}
+	}
 	bounds := map[string]float32{"error": 0.1, "marginal NLL": 0.45, "joint NLL": 3.8, "calibration error": 0.06}
 	for name, most := range bounds {
 		if got, ok := value[name]; !ok || !(got < most) {
@@ -143,6 +151,45 @@ func TestSameSeedSameTraining(t *testing.T) {
 		}
 	})
 }
+
+// Predictions are those of the functions of the same names, for logits with and without indices. Bad labels and outputs
+// that are not logits are refused.
+func TestPredict(t *testing.T) {
+	b := must.M1(backend.Open(backend.Go))
+	of := func(logits any) *layers.Sampler {
+		return must.M1(layers.NewSampler(b, model.NewStore(), func(_ *model.Scope, x *Node) *Node {
+			return ConvertDType(Const(x.Graph(), logits), dtypes.Float32)
+		}, 1))
+	}
+	x := []float32{0, 0} // the constant logits ignore it
+	sure := []float64{50, 0}
+	p := must.M1(of([][][]float64{{sure, {0, 0}}, {{0, 50}, {0, 0}}}).Predict(x))
+	for i, want := range []struct{ total, aleatoric float64 }{{math.Ln2, 0}, {math.Ln2, math.Ln2}} {
+		total, aleatoric, epistemic := float64(p.Total[i]), float64(p.Aleatoric[i]), float64(p.Epistemic[i])
+		if math.Abs(total-want.total) > 1e-5 || math.Abs(aleatoric-want.aleatoric) > 1e-5 ||
+			math.Abs(epistemic-want.total+want.aleatoric) > 1e-5 || math.Abs(float64(p.Probabilities[i][0])-0.5) > 1e-5 {
+			t.Errorf("input %d: got %v, want %+v", i, p, want)
+		}
+	}
+	plain := of([][]float64{sure, sure})
+	if p := must.M1(plain.Predict(x)); p.Probabilities[1][0] < 0.99 || math.Abs(float64(p.Epistemic[0])) > 1e-5 {
+		t.Errorf("without an index: got %v", p)
+	}
+	if s := must.M1(plain.Score(x, []int32{0, 1}, 1)); s.Error != 0.5 || math.Abs(s.MarginalNLL-25) > 1e-3 {
+		t.Errorf("without an index: got %+v, want an error of 0.5 and a marginal NLL of 25", s)
+	}
+	for name, err := range map[string]error{
+		"one integer for each of 2 inputs": second(plain.Score(x, []int32{0, 1, 1}, 1)),
+		"tau must be positive":             second(plain.Score(x, []int32{0, 1}, 0)),
+		"need logits":                      second(of([]float64{1, 2}).Predict(x)),
+	} {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("got error %v, want one with %q", err, name)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
 
 // A sampler's indices are the same in each call, and another model than the one that was trained is refused.
 func TestSampler(t *testing.T) {

@@ -16,8 +16,8 @@
 // after training, in closed form. [Dropout] drops the units that the index names. [Ensemble] makes particles of any
 // model function, [Prior] a fixed random function, and [Belief] takes a belief of package hyper that gradients train.
 // [Loss] averages a GoMLX loss over the indices, and adds the perturbations and the regularizer of sections 2.1 and
-// 2.2. [Sampler] returns predictions at many indices. [MarginalNLL], [JointNLL], [Entropies] and [CalibrationError]
-// judge them.
+// 2.2. [Sampler] returns predictions at many indices, the uncertainty of each input, and scores by labels. In graphs
+// [Probabilities], [Entropies], [MarginalNLL], [JointNLL] and [CalibrationError] compute these.
 //
 // Dense, FNN, Epinet, Dropout and Belief compute the same functions of (nu, z, x) as the beliefs of package hyper, by
 // the same code. In the other direction, hyper.OnFeatures makes a belief of a network of GoMLX, for an agent. All

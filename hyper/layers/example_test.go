@@ -2,6 +2,7 @@ package layers_test
 
 import (
 	"fmt"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -39,6 +40,19 @@ func Example() {
 	sampler := must.M1(layers.NewSampler(b, store, classifier, 100))
 	fmt.Println(must.M1(sampler.Sample(images[:5])).Shape().Dimensions)
 	// Output: [100 5 10]
+}
+
+// Which of five images would teach the most, if a label of it were bought? The network is given here as it starts.
+func ExampleSampler_Predict() {
+	network := func(scope *model.Scope, images *Node) *Node {
+		z := layers.Index(scope, index.Gaussian{N: 8}, 16)
+		return layers.FNN(scope.In("net"), z, images, 10, 32).Prior(3).Done()
+	}
+	images, _ := digits(0, 5)
+	sampler := must.M1(layers.NewSampler(must.M1(backend.Open(backend.Go)), model.NewStore(), network, 100))
+	p := must.M1(sampler.Predict(images))
+	fmt.Println("image", slices.Index(p.Epistemic, slices.Max(p.Epistemic)))
+	// Output: image 2
 }
 
 // shapeOf prints the shape of a model's outputs for four inputs of three numbers.

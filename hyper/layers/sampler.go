@@ -15,9 +15,11 @@ import (
 // Sampler predicts with a trained model at many indices. It is safe for concurrent use while nothing else uses the
 // store; its calls run one after the other.
 type Sampler struct {
-	mu    sync.Mutex
-	exec  *model.ExecOneOutput
-	guard guard
+	mu      sync.Mutex
+	backend compute.Backend
+	exec    *model.ExecOneOutput
+	predict *Exec
+	guard   guard
 }
 
 // NewSampler returns a sampler of n indices for a model function, which is compiled for each shape of inputs. The store
@@ -29,8 +31,11 @@ func NewSampler(backend compute.Backend, store *model.Store, of func(scope *mode
 	if n < 1 {
 		return nil, fmt.Errorf("layers.NewSampler: the number of indices must be positive, got %d", n)
 	}
-	s := &Sampler{guard: guard{store: store}}
+	s := &Sampler{backend: backend, guard: guard{store: store}}
 	var err error
+	if s.predict, err = NewExec(backend, predictions); err != nil {
+		return nil, err
+	}
 	s.exec, err = model.NewExec1(backend, store, func(scope *model.Scope, x *Node) *Node {
 		model.SetGraphParam(x.Graph(), graphCount, n)
 		s.guard.watch("layers.Sampler", func() { x = of(scope, x) })
@@ -48,6 +53,77 @@ func (s *Sampler) Sample(x any) (*tensors.Tensor, error) {
 		s.guard.undo()
 	}
 	return out, err
+}
+
+// Prediction is the prediction of a classifier, for each input of a batch.
+type Prediction struct {
+	Probabilities [][]float32 // of the classes, the mean over indices: [batch][classes]
+
+	// The uncertainty about the class, and its two parts, in nats: see [Entropies].
+	Total, Aleatoric, Epistemic []float32
+}
+
+// Predict returns the prediction for inputs x of a model whose outputs are logits, [indices, batch, classes]. The logits
+// of a model without an index may also be [batch, classes].
+func (s *Sampler) Predict(x any) (p Prediction, err error) {
+	logits, err := s.Sample(x)
+	if err != nil {
+		return p, err
+	}
+	out, err := s.predict.Call(logits)
+	if err != nil {
+		return p, err
+	}
+	p.Probabilities = out[0].Value().([][]float32)
+	for i, to := range []*[]float32{&p.Total, &p.Aleatoric, &p.Epistemic} {
+		*to = out[i+1].Value().([]float32)
+	}
+	return p, nil
+}
+
+func predictions(logits *Node) []*Node {
+	logits = indexed(logits)
+	total, aleatoric, epistemic := Entropies(logits)
+	return []*Node{Probabilities(logits), total, aleatoric, epistemic}
+}
+
+// indexed gives the logits of a model without an index an axis of one index.
+func indexed(logits *Node) *Node {
+	if logits.Rank() == 2 {
+		return InsertAxes(logits, 0)
+	}
+	return logits
+}
+
+// Scores judge the predictions of a classifier by labels. They are means over the inputs, and smaller is better.
+type Scores struct {
+	Error            float64 // the share of inputs whose most probable class is wrong
+	MarginalNLL      float64 // see [MarginalNLL]
+	JointNLL         float64 // see [JointNLL]
+	CalibrationError float64 // in 15 bins: see [CalibrationError]
+}
+
+// Score judges the predictions for inputs x by their labels: integers, [batch] or [batch, 1]. The joint NLL is that of
+// tau labels. Outputs of the model are as for [Sampler.Predict].
+func (s *Sampler) Score(x, labels any, tau int) (r Scores, err error) {
+	logits, err := s.Sample(x)
+	if err != nil {
+		return r, err
+	}
+	out, err := CallOnceN(s.backend, func(logits, labels *Node) []*Node {
+		var means []*Node
+		for _, score := range scores(tau) {
+			means = append(means, ReduceAllMean(score.of(indexed(logits), labels)))
+		}
+		return means
+	}, logits, labels)
+	if err != nil {
+		return r, err
+	}
+	for i, to := range []*float64{&r.Error, &r.MarginalNLL, &r.JointNLL, &r.CalibrationError} {
+		*to = float64(tensors.ToScalar[float32](out[i]))
+	}
+	return r, nil
 }
 
 // guard refuses a model that makes variables which a store of trained variables lacks: it is not the model that was

@@ -59,31 +59,40 @@ func Probabilities(logits *Node) *Node { return Exp(logMean(logProbabilities(log
 func CalibrationError(logits, labels *Node, bins int) *Node {
 	p := Probabilities(logits)
 	top := ReduceMax(p, 1)
-	right := ConvertDType(Equal(ArgMax(p, 1, dtypes.Int32), ConvertDType(Reshape(labels, -1), dtypes.Int32)), p.DType())
+	frequency := ConvertDType(right(p, labels), p.DType())
 	bin := ConvertDType(Ceil(AddScalar(MulScalar(top, float64(bins)), -1)), dtypes.Int32)
 	in := OneHot(ClipScalar(bin, 0, float64(bins-1)), bins, p.DType()) // [batch, bins]
-	gap := ReduceSum(Mul(in, InsertAxes(Sub(top, right), -1)), 0)
+	gap := ReduceSum(Mul(in, InsertAxes(Sub(top, frequency), -1)), 0)
 	return DivScalar(ReduceAllSum(Abs(gap)), float64(top.Shape().Size()))
 }
 
 // JointMetrics returns GoMLX's metrics for classes: the error of the mean probabilities, the marginal and the joint
 // negative log-likelihood (of tau labels), and the calibration error in 15 bins. They are means over the batches of an
 // evaluation, so take batches of one size, and large ones: the calibration error of a small batch is too large.
-func JointMetrics(tau int) []metric.Interface {
-	mean := func(name, short string, of func(logits, labels *Node) *Node) metric.Interface {
-		return metric.NewMeanMetric(name, short, name, func(_ *model.Scope, labels, predictions []*Node) *Node {
-			return ReduceAllMean(of(predictions[0], labels[0]))
-		}, nil)
+func JointMetrics(tau int) (all []metric.Interface) {
+	for _, s := range scores(tau) {
+		all = append(all, metric.NewMeanMetric(s.name, s.short, s.name, func(_ *model.Scope, labels, logits []*Node) *Node {
+			return ReduceAllMean(s.of(logits[0], labels[0]))
+		}, nil))
 	}
-	return []metric.Interface{
-		mean("error", "err", func(logits, labels *Node) *Node {
-			predicted := ArgMax(Probabilities(logits), 1, dtypes.Int32)
-			wrong := NotEqual(predicted, ConvertDType(Reshape(labels, -1), dtypes.Int32))
-			return ConvertDType(wrong, logits.DType())
-		}),
-		mean("marginal NLL", "nll", MarginalNLL),
-		mean("joint NLL", "joint", func(logits, labels *Node) *Node { return JointNLL(logits, labels, tau) }),
-		mean("calibration error", "ece", func(logits, labels *Node) *Node { return CalibrationError(logits, labels, 15) }),
+	return all
+}
+
+// score is a number by which predictions are judged, a scalar or one for each input: [batch].
+type score struct {
+	name, short string
+	of          func(logits, labels *Node) *Node
+}
+
+// scores are those of [Scores], in its order.
+func scores(tau int) []score {
+	return []score{
+		{"error", "err", func(logits, labels *Node) *Node {
+			return ConvertDType(LogicalNot(right(Probabilities(logits), labels)), logits.DType())
+		}},
+		{"marginal NLL", "nll", MarginalNLL},
+		{"joint NLL", "joint", func(logits, labels *Node) *Node { return JointNLL(logits, labels, tau) }},
+		{"calibration error", "ece", func(logits, labels *Node) *Node { return CalibrationError(logits, labels, 15) }},
 	}
 }
 
@@ -100,15 +109,25 @@ func logProbabilities(logits *Node) *Node {
 func ofLabels(logits, labels *Node) *Node {
 	log := logProbabilities(logits)
 	n, batch, classes := log.Shape().Dim(0), log.Shape().Dim(1), log.Shape().Dim(2)
-	if labels.Shape().Size() != batch || !labels.DType().IsInt() {
-		exceptions.Panicf("scores of package layers need one integer for each of %d inputs as labels, got %s",
-			batch, labels.Shape())
-	}
-	own := OneHot(ConvertDType(Reshape(labels, -1), dtypes.Int32), classes, log.DType())
+	own := OneHot(classOf(labels, batch), classes, log.DType())
 	zero := BroadcastToShape(ScalarZero(log.Graph(), log.DType()), log.Shape())
 	isOwn := BroadcastToShape(GreaterThan(InsertAxes(own, 0), ScalarZero(log.Graph(), log.DType())),
 		shapes.Make(dtypes.Bool, n, batch, classes))
 	return ReduceSum(Where(isOwn, log, zero), 2)
+}
+
+// classOf returns the labels of a batch as [batch].
+func classOf(labels *Node, batch int) *Node {
+	if labels.Shape().Size() != batch || !labels.DType().IsInt() {
+		exceptions.Panicf("scores of package layers need one integer for each of %d inputs as labels, got %s", batch,
+			labels.Shape())
+	}
+	return ConvertDType(Reshape(labels, -1), dtypes.Int32)
+}
+
+// right says for each input whether its most probable class is its label.
+func right(probabilities, labels *Node) *Node {
+	return Equal(ArgMax(probabilities, 1, dtypes.Int32), classOf(labels, probabilities.Shape().Dim(0)))
 }
 
 // logMean returns the log of the mean of exp(x) over the first axis.

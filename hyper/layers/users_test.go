@@ -44,22 +44,6 @@ func without(digit int32, images [][]float32, labels [][]int32) (x [][]float32, 
 	return x, y, held
 }
 
-// judge returns the share of wrong classes, and the epistemic entropies, of logits at images.
-func judge(b compute.Backend, logits *tensors.Tensor, labels [][]int32) (wrong float64, epistemic []float32) {
-	out := must.M1(CallOnceN(b, func(logits *Node) []*Node {
-		_, _, epistemic := layers.Entropies(logits)
-		return []*Node{layers.Probabilities(logits), epistemic}
-	}, logits))
-	p := must.M1(tensors.CopyFlatData[float32](out[0]))
-	for i, label := range labels {
-		row := p[i*10 : (i+1)*10]
-		if slices.Index(row, slices.Max(row)) != int(label[0]) {
-			wrong += 1 / float64(len(labels))
-		}
-	}
-	return wrong, must.M1(tensors.CopyFlatData[float32](out[1]))
-}
-
 // auroc returns the probability that a score of the first is below a score of the second.
 func auroc(low, high []float32) float64 {
 	sorted := slices.Clone(low)
@@ -84,10 +68,7 @@ func TestHeldOutDigit(t *testing.T) {
 
 	plain := store(1)
 	learn(b, plain, plainNetwork, loss.SparseCategoricalCrossEntropyLogits, images, labels, 300)
-	one := must.M1(must.M1(model.NewExec1(b, plain, func(scope *model.Scope, x *Node) *Node {
-		return InsertAxes(plainNetwork(scope, x), 0)
-	})).Call(tests))
-	most, _ := judge(b, one, testLabels)
+	most := must.M1(must.M1(layers.NewSampler(b, plain, plainNetwork, 1)).Score(tests, testLabels, 10)).Error
 	before := variables(plain, "/trunk")
 
 	frozen := func(scope *model.Scope, x *Node) *Node {
@@ -117,9 +98,8 @@ func TestHeldOutDigit(t *testing.T) {
 			must.M(layers.LastLayerFit{PriorVariance: 0.1}.Fit(b, c.store, c.of, data(b, images, labels).BatchSize(50, false)))
 		}
 		sampler := must.M1(layers.NewSampler(b, c.store, c.of, 100))
-		wrong, known := judge(b, must.M1(sampler.Sample(tests)), testLabels)
-		_, unknown := judge(b, must.M1(sampler.Sample(held)), nil)
-		area := auroc(known, unknown)
+		wrong := must.M1(sampler.Score(tests, testLabels, 10)).Error
+		area := auroc(must.M1(sampler.Predict(tests)).Epistemic, must.M1(sampler.Predict(held)).Epistemic)
 		t.Logf("%s: AUROC %.3f, error %.3f, plain %.3f", name, area, wrong, most)
 		if area < 0.8 || wrong > most+0.013 {
 			t.Errorf("%s: the AUROC is %.3f, want at least 0.8; the error is %.3f, the plain network's %.3f", name, area,
