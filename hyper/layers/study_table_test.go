@@ -53,20 +53,24 @@ var studyMeasures = []struct {
 	{"joint NLL", func(r studyRow) float64 { return r.Joint }},
 }
 
-// ofSeeds returns the numbers of a method of a library on a set, by seed.
-func ofSeeds(rows []studyRow, library, set, method string, of func(r studyRow) float64) map[int]float64 {
+// ofSeeds returns the numbers of a method of a library on a set, by seed, with the value that a measure chose: the joint
+// NLL, or with by the marginal NLL.
+func ofSeeds(rows []studyRow, library, set, method, by string, of func(r studyRow) float64) map[int]float64 {
 	found := map[int]float64{}
 	for _, r := range rows {
-		if r.Library == library && r.Set == set && r.Method == method {
+		if r.Library == library && r.Set == set && r.Method == method && r.By == by {
 			found[r.Seed] = of(r)
 		}
+	}
+	if len(found) == 0 && by != "" { // both measures chose the same value
+		return ofSeeds(rows, library, set, method, "", of)
 	}
 	return found
 }
 
 func searchTable(rows []studyRow) string {
-	out := "\n### The search\n\n*Mean joint NLL of each value on the validation data, over the seeds of the search; the " +
-		"smallest one is chosen.*\n\n| Method | hyper/layers | enn |\n| --- | --- | --- |\n"
+	out := "\n### The search\n\n*Mean joint NLL and mean marginal NLL of each value on the validation data, over the " +
+		"seeds of the search. The smallest of each is chosen.*\n\n| Method | hyper/layers | enn |\n| --- | --- | --- |\n"
 	tried := func(library, method string) string {
 		values := map[float64]bool{}
 		for _, r := range rows {
@@ -76,10 +80,11 @@ func searchTable(rows []studyRow) string {
 		}
 		var all []string
 		for _, v := range slices.Sorted(maps.Keys(values)) {
-			joint, _ := searched(rows, library, method, v)
-			all = append(all, fmt.Sprintf("%g: %.3g", v, joint))
+			joint, _ := searched(rows, library, method, v, func(r studyRow) float64 { return r.Joint })
+			single, _ := searched(rows, library, method, v, func(r studyRow) float64 { return r.Marginal })
+			all = append(all, fmt.Sprintf("%g: %.3g, %.3g", v, joint, single))
 		}
-		return strings.Join(all, ", ")
+		return strings.Join(all, "; ")
 	}
 	for _, method := range append(slices.Clone(studyOrder), "full-linear-scaled") {
 		out += fmt.Sprintf("| `%s` | %s | %s |\n", method, tried(ownLibrary, method), tried("enn", method))
@@ -91,40 +96,68 @@ func resultTable(rows []studyRow, set string) string {
 	out := fmt.Sprintf("\n### %s\n\n| Method | Library | Seeds | Error | Marginal NLL | Joint NLL | Parameters | "+
 		"Microseconds a step |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n", set)
 	for _, method := range studyOrder {
-		for _, library := range []string{ownLibrary, "enn"} {
-			mean := func(of func(r studyRow) float64) string {
-				found := ofSeeds(rows, library, set, method, of)
-				var all []float64
-				for _, seed := range slices.Sorted(maps.Keys(found)) {
-					all = append(all, found[seed])
+		for _, by := range []string{"", marginal} {
+			for _, library := range []string{ownLibrary, "enn"} {
+				numbers := func(of func(r studyRow) float64) (all []float64) {
+					found := map[int]float64{}
+					for _, r := range rows {
+						if r.Library == library && r.Set == set && r.Method == method && r.By == by {
+							found[r.Seed] = of(r)
+						}
+					}
+					for _, seed := range slices.Sorted(maps.Keys(found)) {
+						all = append(all, found[seed])
+					}
+					return all
 				}
-				return stats.MeanDifference(all).String()
+				parameters := numbers(func(r studyRow) float64 { return float64(r.Parameters) })
+				if len(parameters) == 0 {
+					continue
+				}
+				name := "`" + method + "`"
+				if by != "" {
+					name += ", by marginal NLL"
+				}
+				out += fmt.Sprintf("| %s | %s | %d |", name, library, len(parameters))
+				for _, m := range studyMeasures {
+					out += fmt.Sprintf(" %s |", stats.MeanDifference(numbers(m.of)))
+				}
+				out += fmt.Sprintf(" %.0f | %s |\n", parameters[0],
+					stats.MeanDifference(numbers(func(r studyRow) float64 { return r.CPU })))
 			}
-			seeds := ofSeeds(rows, library, set, method, func(r studyRow) float64 { return float64(r.Parameters) })
-			if len(seeds) == 0 {
-				continue
-			}
-			parameters := slices.Collect(maps.Values(seeds))[0]
-			out += fmt.Sprintf("| `%s` | %s | %d |", method, library, len(seeds))
-			for _, m := range studyMeasures {
-				out += fmt.Sprintf(" %s |", mean(m.of))
-			}
-			out += fmt.Sprintf(" %.0f | %s |\n", parameters, mean(func(r studyRow) float64 { return r.CPU }))
 		}
 	}
 	return out
 }
 
-// comparison is the table of the questions: hyper/layers minus enn, and the ratio of times, over the seeds of both.
+// comparison is the tables of the questions: hyper/layers minus enn, and the ratio of times, over the seeds of both.
 func comparison(rows []studyRow) string {
 	out := "\n### hyper/layers beside enn\n\n*hyper/layers minus enn, and the ratio of the times of a step, over seeds that " +
 		"both have. Below 0, or 1, is better.*\n\n| Set | Method | Error | Marginal NLL | Joint NLL | Time of a step |\n" +
 		"| --- | --- | --- | --- | --- | --- |\n"
 	counts := map[string]int{}
+	out += compared(rows, "", 3, counts)
+	var clock, processor float64
+	for _, r := range rows {
+		clock, processor = clock+r.Wall, processor+r.CPU
+	}
+	out += fmt.Sprintf("\nQuality: %d better, %d worse, %d undecided. Time of a step: %d faster, %d slower, %d "+
+		"undecided.\nThe clock showed %.1f times the time on the processor.\n", counts["better"], counts["worse"],
+		counts["better?"], counts["faster"], counts["slower"], counts["faster?"], clock/processor)
+	out += "\n*The same, with the values that the marginal NLL chose.*\n\n| Set | Method | Error | Marginal NLL |\n" +
+		"| --- | --- | --- | --- |\n"
+	clear(counts)
+	out += compared(rows, marginal, 2, counts)
+	return out + fmt.Sprintf("\nQuality: %d better, %d worse, %d undecided.\n\n", counts["better"], counts["worse"],
+		counts["better?"])
+}
+
+// compared returns the lines of a table with some of studyMeasures, and with the ratio of times of a step if by is "".
+func compared(rows []studyRow, by string, measures int, counts map[string]int) (out string) {
 	for _, set := range []string{"digits-300", "digits-1000", "segment-300"} {
 		for _, method := range studyOrder {
 			pairs := func(of func(r studyRow) float64) (own, other []float64) {
-				a, b := ofSeeds(rows, ownLibrary, set, method, of), ofSeeds(rows, "enn", set, method, of)
+				a, b := ofSeeds(rows, ownLibrary, set, method, by, of), ofSeeds(rows, "enn", set, method, by, of)
 				for _, seed := range slices.Sorted(maps.Keys(a)) {
 					if v, ok := b[seed]; ok {
 						own, other = append(own, a[seed]), append(other, v)
@@ -136,7 +169,7 @@ func comparison(rows []studyRow) string {
 				continue
 			}
 			line := fmt.Sprintf("| %s | `%s` |", set, method)
-			for _, m := range studyMeasures {
+			for _, m := range studyMeasures[:measures] {
 				own, other := pairs(m.of)
 				for i := range own {
 					own[i] -= other[i]
@@ -144,18 +177,15 @@ func comparison(rows []studyRow) string {
 				e := stats.MeanDifference(own)
 				line += fmt.Sprintf(" %s, %s |", e, verdict(e, 0, "better", "worse", counts))
 			}
-			own, other := pairs(func(r studyRow) float64 { return r.CPU })
-			e := stats.RatioOfMeans(own, other)
-			out += line + fmt.Sprintf(" %s, %s |\n", e, verdict(e, 1, "faster", "slower", counts))
+			if by == "" {
+				own, other := pairs(func(r studyRow) float64 { return r.CPU })
+				e := stats.RatioOfMeans(own, other)
+				line += fmt.Sprintf(" %s, %s |", e, verdict(e, 1, "faster", "slower", counts))
+			}
+			out += line + "\n"
 		}
 	}
-	var clock, processor float64
-	for _, r := range rows {
-		clock, processor = clock+r.Wall, processor+r.CPU
-	}
-	return out + fmt.Sprintf("\nQuality: %d better, %d worse, %d undecided. Time of a step: %d faster, %d slower, %d "+
-		"undecided.\nThe clock showed %.1f times the time on the processor.\n\n", counts["better"], counts["worse"],
-		counts["better?"], counts["faster"], counts["slower"], counts["faster?"], clock/processor)
+	return out
 }
 
 // verdict says on which side of a bound an interval is.

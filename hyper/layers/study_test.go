@@ -239,11 +239,12 @@ func head(scope *model.Scope, h *Node, classes int) *Node {
 var studyOrder = []string{"plain", "dropout", "ensemble", "ensemble-prior", "last-layer-linear", "full-linear", "epinet",
 	"last-layer-bayes"}
 
-// studyCell is one training.
+// studyCell is one training. By is the measure that chose the value, if it is not the joint NLL.
 type studyCell struct {
 	Set    string  `json:"set"`
 	Method string  `json:"method"`
 	Value  float64 `json:"value"`
+	By     string  `json:"by,omitempty"`
 	Seed   int     `json:"seed"`
 }
 
@@ -267,20 +268,30 @@ type studyRow struct {
 
 const ownLibrary = "hyper/layers"
 
-// cells returns the cells of the search, and those of the study once the search has chosen a value for each method.
-func cells(chosen map[string]float64) (all []studyCell) {
+// marginal is the other measure that chooses values.
+const marginal = "marginal"
+
+// cells returns the cells of the search, and those of the study once the search has chosen the values of a method.
+func cells(rows []studyRow) (all []studyCell) {
 	for _, method := range studyOrder {
 		for _, v := range studyMethods[method].values {
 			for seed := range searchSeeds {
-				all = append(all, studyCell{"search", method, v, searchSeed + seed})
+				all = append(all, studyCell{Set: "search", Method: method, Value: v, Seed: searchSeed + seed})
 			}
 		}
 	}
+	joint := chosen(rows, func(r studyRow) float64 { return r.Joint })
+	single := chosen(rows, func(r studyRow) float64 { return r.Marginal })
 	for seed := 1; seed <= studySeeds; seed++ {
 		for _, set := range []string{"digits-300", "digits-1000", "segment-300"} {
 			for _, method := range studyOrder {
-				if v, ok := chosen[method]; ok {
-					all = append(all, studyCell{set, method, v, seed})
+				v, ok := joint[method]
+				if !ok {
+					continue
+				}
+				all = append(all, studyCell{Set: set, Method: method, Value: v, Seed: seed})
+				if v != single[method] {
+					all = append(all, studyCell{Set: set, Method: method, Value: single[method], By: marginal, Seed: seed})
 				}
 			}
 		}
@@ -288,33 +299,35 @@ func cells(chosen map[string]float64) (all []studyCell) {
 	return all
 }
 
-// chosen returns, for each method whose search is complete, the value with the smallest mean joint NLL.
-func chosen(rows []studyRow, library string) map[string]float64 {
+// chosen returns, for each method of this package whose search is complete, the value with the smallest mean of a
+// measure.
+func chosen(rows []studyRow, measure func(r studyRow) float64) map[string]float64 {
 	best := map[string]float64{}
 	for _, method := range studyOrder {
 		least := math.Inf(1)
 		for _, v := range studyMethods[method].values {
-			joint, n := searched(rows, library, method, v)
+			mean, n := searched(rows, ownLibrary, method, v, measure)
 			if n < searchSeeds {
 				delete(best, method)
 				break
 			}
-			if joint < least {
-				least, best[method] = joint, v
+			if mean < least {
+				least, best[method] = mean, v
 			}
 		}
 	}
 	return best
 }
 
-// searched returns the mean joint NLL of a value of a method over the seeds of the search, and the number of seeds.
-func searched(rows []studyRow, library, method string, value float64) (joint float64, n int) {
+// searched returns the mean of a measure of a value of a method over the seeds of the search, and the number of seeds.
+func searched(rows []studyRow, library, method string, value float64, measure func(r studyRow) float64) (mean float64,
+	n int) {
 	for _, r := range rows {
-		if r.Library == library && r.studyCell == (studyCell{"search", method, value, r.Seed}) {
-			joint, n = joint+r.Joint, n+1
+		if r.Library == library && r.studyCell == (studyCell{Set: "search", Method: method, Value: value, Seed: r.Seed}) {
+			mean, n = mean+measure(r), n+1
 		}
 	}
-	return joint / float64(n), n
+	return mean / float64(n), n
 }
 
 func readStudy(path string) (rows []studyRow) {
@@ -373,7 +386,7 @@ func TestStudy(t *testing.T) {
 func appendStudy(t *testing.T, path, expression string) {
 	t.Helper()
 	rows, only := readStudy(path), regexp.MustCompile(expression)
-	for _, c := range cells(chosen(rows, ownLibrary)) {
+	for _, c := range cells(rows) {
 		done := func(r studyRow) bool { return r.Library == ownLibrary && r.studyCell == c }
 		if !only.MatchString(c.String()) || slices.ContainsFunc(rows, done) {
 			continue

@@ -188,7 +188,7 @@ class Own:
         return json.loads(self.process.stdout.readline())
 
 
-def beside(own, name, method, v, seed):
+def beside(own, name, method, v, by, seed):
     """Runs a cell of enn."""
     logits, row = run(name, method, v, seed)
     with tempfile.NamedTemporaryFile(suffix=".f32") as f:
@@ -196,25 +196,30 @@ def beside(own, name, method, v, seed):
         f.flush()
         scores = own.ask(logits=f.name, set=name, seed=seed)
     scores = {k: scores[k] for k in ("error", "marginal", "joint")}
-    append({"library": "enn", "set": name, "method": method, "value": v, "seed": seed, **scores, **row})
+    by = {"by": by} if by == "marginal" else {}
+    append({"library": "enn", "set": name, "method": method, "value": v, **by, "seed": seed, **scores, **row})
     print(name, method, v, seed, scores, round(row["cpu_us"]), flush=True)
 
 
 def chosen(rows, method):
-    """The value of enn's search with the smallest mean joint likelihood loss."""
-    joint = {v: [r["joint"] for r in rows if (r["library"], r["set"], r["method"], r["value"]) ==
-                 ("enn", "search", method, v)] for v in VALUES[method]}
-    assert all(len(of) == len(SEARCH) for of in joint.values()), f"the search of {method} is not complete"
-    return min(joint, key=lambda v: sum(joint[v]))
+    """The values of enn's search with the smallest mean joint NLL and, if it is another, the smallest mean marginal NLL,
+    with the measure that chose it."""
+    best = []
+    for measure in "joint", "marginal":
+        found = {v: [r[measure] for r in rows if (r["library"], r["set"], r["method"], r["value"]) ==
+                     ("enn", "search", method, v)] for v in VALUES[method]}
+        assert all(len(of) == len(SEARCH) for of in found.values()), f"the search of {method} is not complete"
+        best.append((min(found, key=lambda v: sum(found[v])), measure))
+    return best[:1] if best[0][0] == best[1][0] else best
 
 
 def cells(own, name, method, values, seed):
     """Runs the cells of both libraries, one after the other."""
-    done = {(r["set"], r["method"], r["value"], r["seed"]) for r in read() if r["library"] == "enn"}
+    done = {(r["set"], r["method"], r["value"], r.get("by", "joint"), r["seed"]) for r in read() if r["library"] == "enn"}
     both = [lambda: own.ask(only=f"^{name}/{method}/[^/]*/{seed}$")]
-    for v in values:
-        if (name, method, v, seed) not in done:
-            both.insert(0 if seed % 2 else len(both), lambda v=v: beside(own, name, method, v, seed))
+    for v, by in values:
+        if (name, method, v, by, seed) not in done:
+            both.insert(0 if seed % 2 else len(both), lambda v=v, by=by: beside(own, name, method, v, by, seed))
     for one in both:
         one()
 
@@ -223,14 +228,14 @@ def main():
     own = Own()
     for method in METHODS:
         for seed in SEARCH:
-            cells(own, "search", method, VALUES.get(method, []), seed)
+            cells(own, "search", method, [(v, "joint") for v in VALUES.get(method, [])], seed)
     if "search" in sys.argv[4:]:
         return
     rows = read()
     for seed in SEEDS:
         for name in list(SETS)[1:]:
             for method in METHODS:
-                cells(own, name, method, [chosen(rows, method)] if method in VALUES else [], seed)
+                cells(own, name, method, chosen(rows, method) if method in VALUES else [], seed)
 
 
 main()
