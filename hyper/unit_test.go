@@ -76,7 +76,7 @@ func TestDefaultsBeforeData(t *testing.T) {
 		{"tabular", base.Tabular{Arms: 6}, 0, 1},
 		{"linear", base.Linear{Features: 9}, 9, 3},
 		{"MLP 1-16-1 tanh", base.MLP{Layers: []int{1, 16, 1}, Activation: base.ActivationTanh}, 1, 1},
-		{"MLP 10-20-20-1", base.MLP{Layers: []int{10, 20, 20, 1}}, 10, 1},
+		{"MLP 5-12-12-1", base.MLP{Layers: []int{5, 12, 12, 1}}, 5, 1},
 		{"MLP 6-8-8-8-8-1", base.MLP{Layers: []int{6, 8, 8, 8, 8, 1}}, 6, 1},
 	}
 	const sigmaP = 2
