@@ -42,7 +42,7 @@ func AnswersTable(all []Answer) string {
 		rows = append(rows, []string{fmt.Sprint(s.Number), fmt.Sprintf("%s (%s)", s.Text, s.Section),
 			"**" + string(s.Verdict) + "**", number, strings.TrimSuffix(s.Needs, " would decide")})
 	}
-	return markdown.Table([]string{"", "The paper says", "Answer", "Number that decides, or comes nearest",
+	return markdown.Table([]string{"", "What the paper says, in our words", "Answer", "Number that decides, or comes nearest",
 		"What would decide"}, rows)
 }
 
