@@ -4,6 +4,7 @@ package testbackend
 import (
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -33,8 +34,13 @@ func ForEach(t *testing.T, f func(t *testing.T, name string)) {
 // CompileQuickly makes XLA compile programs without LLVM's optimizations, unless $XLA_FLAGS is set. Compiling then takes
 // a third less time. Programs have the same operations, but run slower and round differently, so a package that tests
 // for equal bits in batches of different sizes must not call this function. XLA reads the flags once: call it in init.
+// CompileQuickly does nothing in a process that measures times: one with the flag -bench, or with a flag -study.
 func CompileQuickly() {
-	if os.Getenv("XLA_FLAGS") == "" {
+	measures := slices.ContainsFunc(os.Args[1:], func(arg string) bool {
+		arg = strings.TrimLeft(arg, "-")
+		return strings.HasPrefix(arg, "test.bench=") || strings.HasPrefix(arg, "study.")
+	})
+	if os.Getenv("XLA_FLAGS") == "" && !measures {
 		os.Setenv("XLA_FLAGS", "--xla_backend_optimization_level=0")
 	}
 }
