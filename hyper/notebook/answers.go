@@ -34,10 +34,12 @@ func Overview() string {
 	return fmt.Sprintf("**Of %d sentences %s.**\n\n%s", len(all), study.CountVerdicts(all), study.AnswersTable(all))
 }
 
-// Evidence returns Markdown with the answer to a sentence of the paper, by its number in paper.Sentences, and a table of
-// its comparisons.
+// Evidence returns Markdown with the answer to a sentence of the paper, by its number in paper.Sentences, a table of its
+// comparisons, and its p-value.
 func Evidence(number int) string {
-	return Answers(number) + "\n" + numbered(answers(), []int{number})[0].ComparisonsTable()
+	a := numbered(answers(), []int{number})[0]
+	return fmt.Sprintf("%s\n%s\nP-value of the sentence, after the correction: %.1g.\n", Answers(number),
+		a.ComparisonsTable(), a.Corrected)
 }
 
 // answers answers all sentences together, because the correction for multiple tests needs all of them. A program reads

@@ -24,7 +24,7 @@ func Quote(text string, claims ...string) Statement { return Statement{"“" + t
 // Paraphrase is like [Quote], for a statement in this project's words, such as what a figure of a work shows.
 func Paraphrase(text string, claims ...string) Statement { return Statement{text, claims} }
 
-// VerdictsOnStatements returns a line of Markdown for each verdict that occurs, with its statements: those that hold,
+// VerdictsOnStatements returns a line of Markdown for each statement, with its verdict: first statements that hold, then
 // those that do not hold, those that are open, and those that are not tested. A statement holds if all its claims are
 // reproduced, and does not hold if one of them is refuted. Otherwise it is open if a claim is tested. The claims, which
 // must be about later work, are judged by the results in results/beyond/ next to the notebook, as `hyper check beyond`
@@ -50,9 +50,8 @@ func verdictLines(all []Statement, claims map[string]study.Verdict) string {
 	}
 	var b strings.Builder
 	for _, v := range []study.Verdict{study.Holds, study.DoesNotHold, study.Open, study.NotTested} {
-		if len(texts[v]) > 0 {
-			title := strings.ToUpper(string(v[:1])) + string(v[1:])
-			fmt.Fprintf(&b, "* **%s**: %s.\n", title, strings.Join(texts[v], "; "))
+		for _, text := range texts[v] {
+			fmt.Fprintf(&b, "* **%s**: %s.\n", strings.ToUpper(string(v[:1]))+string(v[1:]), text)
 		}
 	}
 	return b.String()

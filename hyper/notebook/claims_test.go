@@ -36,17 +36,17 @@ func TestAnswers(t *testing.T) {
 	numbered(answers(), []int{11})
 }
 
-// Statements are in the line of their verdict, which follows from the verdicts on their claims. Statements without
-// claims are not tested. A verdict without statements has no line.
+// The verdict on a statement follows from the verdicts on its claims. A statement without claims is not tested. Statements
+// are in the order of their verdicts.
 func TestVerdictLines(t *testing.T) {
 	verdict := map[string]study.Verdict{"untested": study.NotTested, "undecided": study.Undecided,
 		"refuted": study.Refuted, "reproduced": study.Reproduced}
 	for want, all := range map[string][]Statement{
-		"* **Holds**: falls.\n* **Not tested**: “less”; “never”.\n": {Paraphrase("falls", "reproduced"),
-			Quote("less", "untested"), Quote("never")},
-		"* **Does not hold**: “less”; “more”.\n": {Quote("less", "undecided", "refuted", "reproduced", "untested"),
+		"* **Holds**: falls.\n* **Not tested**: “less”.\n* **Not tested**: “never”.\n": {Quote("less", "untested"),
+			Paraphrase("falls", "reproduced"), Quote("never")},
+		"* **Does not hold**: “less”.\n* **Does not hold**: “more”.\n": {Quote("less", "undecided", "refuted", "reproduced", "untested"),
 			Quote("more", "refuted")},
-		"* **Open**: “less”; “more”; “most”.\n": {Quote("less", "undecided", "reproduced"), Quote("more", "undecided"),
+		"* **Open**: “less”.\n* **Open**: “more”.\n* **Open**: “most”.\n": {Quote("less", "undecided", "reproduced"), Quote("more", "undecided"),
 			Quote("most", "untested", "reproduced")},
 		"": nil,
 	} {

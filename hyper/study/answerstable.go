@@ -40,7 +40,7 @@ func AnswersTable(all []Answer) string {
 			number = fmt.Sprintf("%s, claimed %v", c.Interval(), c.Claimed)
 		}
 		rows = append(rows, []string{fmt.Sprint(s.Number), fmt.Sprintf("%s (%s)", s.Text, s.Section),
-			"**" + string(s.Verdict) + "**", number, strings.TrimSuffix(s.Needs, " would decide")})
+			"**" + string(s.Verdict) + "**", number, strings.Replace(s.Needs, " would decide", "", 1)})
 	}
 	return markdown.Table([]string{"", "What the paper says, in our words", "Answer", "Number that decides, or comes nearest",
 		"What would decide"}, rows)

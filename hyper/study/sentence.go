@@ -98,7 +98,8 @@ func (s *Answer) decide(wanted float64) {
 }
 
 // needs describes what would decide an open sentence: runs that are missing, or the approximate number of runs of each
-// agent, if the estimates stay the same. A p-value of one half or more gives no such number.
+// agent, and the answer that they would give, if the estimates stay the same. A p-value of one half or more gives no such
+// number.
 func (s *Answer) needs(wanted float64) string {
 	for _, c := range s.Comparisons {
 		switch {
@@ -117,7 +118,11 @@ func (s *Answer) needs(wanted float64) string {
 	if math.IsInf(runs, 1) || runs > 1e6 {
 		return "these runs do not say how many would decide"
 	}
-	return fmt.Sprintf("about %s runs would decide", RoundRuns(runs))
+	answer := "it would hold"
+	if toFail < toHold {
+		answer = "it would not hold"
+	}
+	return fmt.Sprintf("about %s runs in all would decide: %s", RoundRuns(runs), answer)
 }
 
 // runsFor returns the approximate number of runs with which the p-value p of a number of runs reaches the wanted

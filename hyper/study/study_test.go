@@ -58,8 +58,8 @@ func TestAnswer(t *testing.T) {
 		t.Errorf("sentence 2: got %+v, want the comparison that refutes it", shown)
 	}
 	// 100 runs give p = 0.02, z = 2.054. Two sentences remain for the correction: 0.0125, z = 2.241.
-	if needs := all[2].Needs; needs != "about 120 runs would decide" {
-		t.Errorf("sentence 3 needs %s, want about 120 runs", needs)
+	if needs := all[2].Needs; needs != "about 120 runs in all would decide: it would hold" {
+		t.Errorf("sentence 3 needs %s, want about 120 runs, and that it would hold", needs)
 	}
 	if needs := all[3].Needs; needs != "these runs do not say how many would decide" {
 		t.Errorf("sentence 4 needs %s, want these runs do not say how many", needs)
@@ -146,10 +146,10 @@ func TestRangeAsText(t *testing.T) {
 
 func TestTables(t *testing.T) {
 	s := study.Answer{Sentence: study.Sentence{Number: 3, Text: "It is so", Section: "section 9"}, Verdict: study.Open,
-		Needs: "about 300 runs would decide", Deciding: study.Comparison{Text: "a over b", Estimate: stats.Estimate{Value: 1.234, Lower: 0.9, Upper: 1200},
+		Needs: "about 300 runs in all would decide: it would hold", Deciding: study.Comparison{Text: "a over b", Estimate: stats.Estimate{Value: 1.234, Lower: 0.9, Upper: 1200},
 			Claimed: study.Below(1), Runs: 12, Periods: 100_000, Diverged: [2]int{1, 0}}}
 	s.Comparisons = []study.Comparison{s.Deciding, {Text: "c over d", Missing: "5 of 7 runs", Claimed: study.Above(stats.Level)}}
-	want := "| 3 | It is so (section 9) | **open** | 1.23 [0.9, 1200], claimed below 1 | about 300 runs |\n"
+	want := "| 3 | It is so (section 9) | **open** | 1.23 [0.9, 1200], claimed below 1 | about 300 runs in all: it would hold |\n"
 	if got := study.AnswersTable([]study.Answer{s}); !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -160,7 +160,7 @@ func TestTables(t *testing.T) {
 		}
 	}
 	got := study.Evidence([]study.Answer{s})
-	for _, want := range []string{"### 3. So it is: open\n\nIt is so. In the paper's words: ", "claimed below 1; about 300 runs"} {
+	for _, want := range []string{"### 3. So it is: open\n\nIt is so. In the paper's words: ", "claimed below 1; about 300 runs in all"} {
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), strings.Join(strings.Fields(want), " ")) {
 			t.Errorf("evidence: got %s, want %q", got, want)
 		}
