@@ -72,7 +72,8 @@ func serveLSP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	own, err := os.MkdirTemp("", "hyper-lsp-")
+	// lab removes Jupyter's runtime folder in the end, even if jupyter-lsp has killed this process.
+	own, err := os.MkdirTemp(os.Getenv("JUPYTER_RUNTIME_DIR"), "hyper-lsp-")
 	if err != nil {
 		return err
 	}
