@@ -69,8 +69,8 @@ func ofSeeds(rows []studyRow, library, set, method, by string, of func(r studyRo
 }
 
 func searchTable(rows []studyRow) string {
-	out := "\n### The search\n\n*Mean joint NLL and mean marginal NLL of each value on the validation data, over the " +
-		"seeds of the search. The smallest of each is chosen.*\n\n| Method | hyper/layers | enn |\n| --- | --- | --- |\n"
+	out := "\n### The search\n\n*Mean joint NLL and mean marginal NLL of each value on the validation data, over the\nseeds of the " +
+		"search. The smallest of each is chosen.*\n\n| Method | hyper/layers | enn |\n| --- | --- | --- |\n"
 	tried := func(library, method string) string {
 		values := map[float64]bool{}
 		for _, r := range rows {
