@@ -213,17 +213,18 @@ func sensitive(a *study.Archive) ([]study.Comparison, error) {
 	noise := func(scale int) study.Source {
 		return of("noise-sensitivity/sgd-100000", 100_000, 24, fmt.Sprintf("perturbation=%d", scale))
 	}
-	prior := func(multiplier string) study.Source {
-		return of("prior-sensitivity/sgd-100000", 100_000, 24, "prior-multiplier="+multiplier)
+	prior := func(multiplier string, runs int) study.Source {
+		return of("prior-sensitivity/sgd-100000", 100_000, runs, "prior-multiplier="+multiplier)
 	}
 	dimension := func(m int) study.Source {
 		return of("index-dimension/adam-20000", 20_000, 60, fmt.Sprintf("index-dim=%d", m))
 	}
 	return ratios(a, []ratio{
 		{"regret with perturbations over regret without, noise 2", study.Below(1), noise(1), noise(0)},
-		{"regret with the right prior over a hundredth of its variance", study.Below(1), prior("1"), prior("0.01")},
-		{"regret with the right prior over thirty times its variance", study.Below(1), prior("1"), prior("30")},
-		{"regret with thirty times the prior's variance over a hundredth", study.Below(1), prior("30"), prior("0.01")},
+		{"regret with the right prior over a hundredth of its variance", study.Below(1), prior("1", 24), prior("0.01", 24)},
+		{"regret with the right prior over thirty times its variance", study.Below(1), prior("1", 24), prior("30", 24)},
+		{"regret with thirty times the prior's variance over a hundredth", study.Below(1), prior("30", 48),
+			prior("0.01", 48)},
 		{"regret with index dimension 10 over dimension 1", study.Below(1), dimension(10), dimension(1)},
 		{"regret with index dimension 5 over dimension 10", study.Within(1.25), dimension(5), dimension(10)},
 	})
