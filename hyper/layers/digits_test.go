@@ -152,8 +152,8 @@ func TestSameSeedSameTraining(t *testing.T) {
 	})
 }
 
-// Predictions are those of the functions of the same names, for logits with and without indices. Bad labels and outputs
-// that are not logits are refused.
+// Predict returns what Probabilities and Entropies compute, for logits with and without an axis of indices. Score and
+// Predict refuse a wrong number of labels, a wrong tau, and outputs that are not logits.
 func TestPredict(t *testing.T) {
 	b := must.M1(backend.Open(backend.Go))
 	of := func(logits any) *layers.Sampler {

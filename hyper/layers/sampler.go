@@ -103,8 +103,9 @@ type Scores struct {
 	CalibrationError float64 // in 15 bins: see [CalibrationError]
 }
 
-// Score judges the predictions for inputs x by their labels: integers, [batch] or [batch, 1]. The joint NLL is that of
-// tau labels. Outputs of the model are as for [Sampler.Predict].
+// Score compares the predictions for inputs x with labels, and returns the mean scores. labels are integers, [batch] or
+// [batch, 1]. tau is the number of labels that the joint NLL takes together. The model's outputs are as for
+// [Sampler.Predict]. Each call compiles the scores anew.
 func (s *Sampler) Score(x, labels any, tau int) (r Scores, err error) {
 	logits, err := s.Sample(x)
 	if err != nil {

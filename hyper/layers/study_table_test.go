@@ -53,17 +53,14 @@ var studyMeasures = []struct {
 	{"joint NLL", func(r studyRow) float64 { return r.Joint }},
 }
 
-// ofSeeds returns the numbers of a method of a library on a set, by seed, with the value that a measure chose: the joint
-// NLL, or with by the marginal NLL.
+// ofSeeds returns the numbers of a method of a library on a set, by seed. by is the measure that chose the method's value,
+// as in a studyCell.
 func ofSeeds(rows []studyRow, library, set, method, by string, of func(r studyRow) float64) map[int]float64 {
 	found := map[int]float64{}
 	for _, r := range rows {
 		if r.Library == library && r.Set == set && r.Method == method && r.By == by {
 			found[r.Seed] = of(r)
 		}
-	}
-	if len(found) == 0 && by != "" { // both measures chose the same value
-		return ofSeeds(rows, library, set, method, "", of)
 	}
 	return found
 }
@@ -99,12 +96,7 @@ func resultTable(rows []studyRow, set string) string {
 		for _, by := range []string{"", marginal} {
 			for _, library := range []string{ownLibrary, "enn"} {
 				numbers := func(of func(r studyRow) float64) (all []float64) {
-					found := map[int]float64{}
-					for _, r := range rows {
-						if r.Library == library && r.Set == set && r.Method == method && r.By == by {
-							found[r.Seed] = of(r)
-						}
-					}
+					found := ofSeeds(rows, library, set, method, by, of)
 					for _, seed := range slices.Sorted(maps.Keys(found)) {
 						all = append(all, found[seed])
 					}
@@ -130,7 +122,8 @@ func resultTable(rows []studyRow, set string) string {
 	return out
 }
 
-// comparison is the tables of the questions: hyper/layers minus enn, and the ratio of times, over the seeds of both.
+// comparison returns the tables that answer the protocol's questions: hyper/layers minus enn, and the ratio of times, over
+// the seeds of both.
 func comparison(rows []studyRow) string {
 	out := "\n### hyper/layers beside enn\n\n*hyper/layers minus enn, and the ratio of the times of a step, over seeds that " +
 		"both have. Below 0, or 1, is better.*\n\n| Set | Method | Error | Marginal NLL | Joint NLL | Time of a step |\n" +
@@ -157,7 +150,14 @@ func compared(rows []studyRow, by string, measures int, counts map[string]int) (
 	for _, set := range []string{"digits-300", "digits-1000", "segment-300"} {
 		for _, method := range studyOrder {
 			pairs := func(of func(r studyRow) float64) (own, other []float64) {
-				a, b := ofSeeds(rows, ownLibrary, set, method, by, of), ofSeeds(rows, "enn", set, method, by, of)
+				chosen := func(library string) map[int]float64 {
+					found := ofSeeds(rows, library, set, method, by, of)
+					if len(found) == 0 { // both measures chose the same value
+						found = ofSeeds(rows, library, set, method, "", of)
+					}
+					return found
+				}
+				a, b := chosen(ownLibrary), chosen("enn")
 				for _, seed := range slices.Sorted(maps.Keys(a)) {
 					if v, ok := b[seed]; ok {
 						own, other = append(own, a[seed]), append(other, v)

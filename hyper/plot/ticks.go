@@ -73,6 +73,7 @@ func (logTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 		return nil
 	}
 	decades := math.Log10(high / low)
+	every := 1 + int(decades/8.01)
 	multiples, labelled := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}, []float64{1}
 	switch {
 	case decades < 1:
@@ -80,10 +81,9 @@ func (logTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 		labelled = []float64{1, 1.5, 2, 3, 4, 5, 7}
 	case decades < 2:
 		labelled = []float64{1, 2, 5}
-	case decades > 8:
+	case every > 1:
 		multiples = labelled
 	}
-	every := 1 + int(decades/8.01)
 	labels := 0
 	for e := int(math.Floor(math.Log10(low))); e <= int(math.Floor(math.Log10(high)+1e-9)); e++ {
 		for _, m := range multiples {

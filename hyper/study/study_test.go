@@ -146,10 +146,12 @@ func TestRangeAsText(t *testing.T) {
 
 func TestTables(t *testing.T) {
 	s := study.Answer{Sentence: study.Sentence{Number: 3, Text: "It is so", Section: "section 9"}, Verdict: study.Open,
-		Needs: "about 300 runs in all would decide: it would hold", Deciding: study.Comparison{Text: "a over b", Estimate: stats.Estimate{Value: 1.234, Lower: 0.9, Upper: 1200},
-			Claimed: study.Below(1), Runs: 12, Periods: 100_000, Diverged: [2]int{1, 0}}}
+		Needs: "about 300 runs in all would decide: it would hold", Deciding: study.Comparison{Text: "a over b",
+			Estimate: stats.Estimate{Value: 1.234, Lower: 0.9, Upper: 1200},
+			Claimed:  study.Below(1), Runs: 12, Periods: 100_000, Diverged: [2]int{1, 0}}}
 	s.Comparisons = []study.Comparison{s.Deciding, {Text: "c over d", Missing: "5 of 7 runs", Claimed: study.Above(stats.Level)}}
-	want := "| 3 | It is so (section 9) | **open** | 1.23 [0.9, 1200], claimed below 1 | about 300 runs in all: it would hold |\n"
+	want := "| 3 | It is so (section 9) | **open** | 1.23 [0.9, 1200], claimed below 1 | " +
+		"about 300 runs in all: it would hold |\n"
 	if got := study.AnswersTable([]study.Answer{s}); !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -160,7 +162,8 @@ func TestTables(t *testing.T) {
 		}
 	}
 	got := study.Evidence([]study.Answer{s})
-	for _, want := range []string{"### 3. So it is: open\n\nIt is so. In the paper's words: ", "claimed below 1; about 300 runs in all"} {
+	for _, want := range []string{"### 3. So it is: open\n\nIt is so. In the paper's words: ",
+		"claimed below 1; about 300 runs in all"} {
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), strings.Join(strings.Fields(want), " ")) {
 			t.Errorf("evidence: got %s, want %q", got, want)
 		}
