@@ -63,8 +63,8 @@ type Prediction struct {
 	Total, Aleatoric, Epistemic []float32
 }
 
-// Predict returns the prediction for inputs x of a model whose outputs are logits, [indices, batch, classes]. The logits
-// of a model without an index may also be [batch, classes].
+// Predict returns the prediction for inputs x of a model whose outputs are logits, [indices, batch, classes]. The
+// logits of a model without an index may also be [batch, classes].
 func (s *Sampler) Predict(x any) (p Prediction, err error) {
 	logits, err := s.Sample(x)
 	if err != nil {

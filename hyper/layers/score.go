@@ -84,8 +84,8 @@ type score struct {
 	of          func(logits, labels *Node) *Node
 }
 
-// scores returns the functions that compute the fields of [Scores], in their order. tau is the number of labels that the
-// joint NLL takes together.
+// scores returns the functions that compute the fields of [Scores], in their order. tau is the number of labels that
+// the joint NLL takes together.
 func scores(tau int) []score {
 	return []score{
 		{"error", "err", func(logits, labels *Node) *Node {

@@ -53,8 +53,8 @@ var studyMeasures = []struct {
 	{"joint NLL", func(r studyRow) float64 { return r.Joint }},
 }
 
-// ofSeeds returns the numbers of a method of a library on a set, by seed. by is the measure that chose the method's value,
-// as in a studyCell.
+// ofSeeds returns the numbers of a method of a library on a set, by seed. by is the measure that chose the method's
+// value, as in a studyCell.
 func ofSeeds(rows []studyRow, library, set, method, by string, of func(r studyRow) float64) map[int]float64 {
 	found := map[int]float64{}
 	for _, r := range rows {
@@ -66,8 +66,9 @@ func ofSeeds(rows []studyRow, library, set, method, by string, of func(r studyRo
 }
 
 func searchTable(rows []studyRow) string {
-	out := "\n### The search\n\n*Mean joint NLL and mean marginal NLL of each value on the validation data, over the\nseeds of the " +
-		"search. The smallest of each is chosen.*\n\n| Method | hyper/layers | enn |\n| --- | --- | --- |\n"
+	out := "\n### The search\n\n*Mean joint NLL and mean marginal NLL of each value on the validation data, over the\n" +
+		"seeds of the search. The smallest of each is chosen.*\n\n" +
+		"| Method | hyper/layers | enn |\n| --- | --- | --- |\n"
 	tried := func(library, method string) string {
 		values := map[float64]bool{}
 		for _, r := range rows {
@@ -122,8 +123,8 @@ func resultTable(rows []studyRow, set string) string {
 	return out
 }
 
-// comparison returns the tables that answer the protocol's questions: hyper/layers minus enn, and the ratio of times, over
-// the seeds of both.
+// comparison returns the tables that answer the protocol's questions: hyper/layers minus enn, and the ratio of times,
+// over the seeds of both.
 func comparison(rows []studyRow) string {
 	out := "\n### hyper/layers beside enn\n\n*hyper/layers minus enn, and the ratio of the times of a step, over seeds that " +
 		"both have. Below 0, or 1, is better.*\n\n| Set | Method | Error | Marginal NLL | Joint NLL | Time of a step |\n" +

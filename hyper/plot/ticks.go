@@ -63,8 +63,8 @@ func number(x, step float64) string {
 }
 
 // logTicks labels powers of ten and marks their multiples. On an axis of less than two powers of ten it also labels 2
-// and 5 times a power. On an axis of less than one power it labels 1, 1.5, 2, 3, 4, 5 and 7 times a power. On an axis of
-// more than eight powers it marks only some powers. An axis that is too short for three labels has linear ticks.
+// and 5 times a power. On an axis of less than one power it labels 1, 1.5, 2, 3, 4, 5 and 7 times a power. On an axis
+// of more than eight powers it marks only some powers. An axis that is too short for its labels has linear ticks.
 type logTicks struct{}
 
 // Ticks implements gonum's Ticker. Axes whose bounds are not positive have no ticks.
