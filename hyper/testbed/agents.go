@@ -4,10 +4,13 @@ import (
 	"math"
 	"slices"
 
+	. "github.com/gomlx/gomlx/core/graph"
+
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -105,18 +108,18 @@ const hypermodelIndex = 6
 
 // Hypermodel returns the testbed's linear hypermodel, theta = mu + C z with z from N(0, I/6), plus a fixed network
 // times 1/sqrt(rho). The fixed network has a hidden layer of 10 units, and each of its two layers depends on one half
-// of the index. C is drawn regardless of fan-in and mu starts at 0, as in the library enn before 20 May 2022: see the
-// package comment.
+// of the index.
 func Hypermodel(k Kind) Agent {
 	return k.agent(Agent{Name: "hypermodel",
 		Learner: func(inputs, _ int) learner.Learner {
-			_, model := k.network(inputs, hidden...)
-			net, fixed := k.network(inputs, 10)
+			net, model := k.network(inputs, hidden...)
+			small, fixed := k.network(inputs, 10)
 			b := hyper.Model{Base: model, Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(model), hypermodelIndex),
 				P:     index.Scaled{N: hypermodelIndex, Deviation: 1 / math.Sqrt(hypermodelIndex)},
-				InitM: hyper.InitZeros, InitC: hyper.InitTruncatedNormal(1 / math.Sqrt(hypermodelIndex))},
+				InitM: byArray(net, func(size float64) float64 { return 1 / math.Sqrt(size) }),
+				InitC: byArray(net, func(size float64) float64 { return math.Sqrt(2 / (hypermodelIndex + size)) })},
 				Prior: &hyper.Prior{Base: fixed, Layout: hyper.PerGroup(fixed, hypermodelIndex/2), Rows: hyper.RowsSphere,
-					StdDev: fanIn(net), Output: net.Output()}}
+					StdDev: laterFanIn(small), Output: small.Output()}}
 			return trained(b, 1e-3, 16)
 		},
 		Numbers: withPrior(decay(1), func(rho float64) float64 { return 1 / math.Sqrt(rho) }),
@@ -124,11 +127,34 @@ func Hypermodel(k Kind) Agent {
 	})
 }
 
-// fanIn returns 1/sqrt(fan-in) for each weight of a network, and 1 for each bias.
-func fanIn(net base.MLP) (out []float64) {
+// byArray draws rows for the parameters of a network from a normal distribution that is truncated at two standard
+// deviations. After truncation the standard deviation is sd(size), where size is the number of parameters in the array
+// of weights, or of biases, that a row belongs to. The library enn starts mu and C so, by hk.VarianceScaling with
+// fan_avg.
+func byArray(net base.MLP, sd func(size float64) float64) hyper.Initializer {
+	const truncated = 0.87962566103423978 // standard deviation of N(0, 1) truncated at 2
+	var deviations []float32
 	for i := range len(net.Layers) - 1 {
-		in, width := net.Layers[i], net.Layers[i+1]
-		out = append(out, slices.Repeat([]float64{1 / math.Sqrt(float64(in))}, in*width)...)
+		for _, size := range []int{net.Layers[i] * net.Layers[i+1], net.Layers[i+1]} {
+			deviations = append(deviations, slices.Repeat([]float32{float32(sd(float64(size)) / truncated)}, size)...)
+		}
+	}
+	return func(s rng.Stream, fanIn, fanOut int, dims ...int) *Node {
+		shape := append([]int{1, len(deviations)}, slices.Repeat([]int{1}, len(dims)-1)...)
+		draws := hyper.InitTruncatedNormal(1)(s, fanIn, fanOut, dims...)
+		return Mul(draws, Reshape(Const(s.Graph(), deviations), shape...))
+	}
+}
+
+// laterFanIn returns 1/sqrt(fan-in) for each weight of a network after the first layer, and 1 for weights of the first
+// layer and for biases.
+func laterFanIn(net base.MLP) (out []float64) {
+	for i := range len(net.Layers) - 1 {
+		in, width, sd := net.Layers[i], net.Layers[i+1], 1.0
+		if i > 0 {
+			sd = 1 / math.Sqrt(float64(in))
+		}
+		out = append(out, slices.Repeat([]float64{sd}, in*width)...)
 		out = append(out, slices.Repeat([]float64{1}, width)...)
 	}
 	return out

@@ -26,9 +26,6 @@
 //   - Prior functions are drawn anew for each problem. The testbed's are equal for all problems of a shape.
 //   - epinet and dropout have one output, the log odds. The testbed's have one output for each class. The first biases
 //     of dropout start at 0; in the testbed they are drawn like weights.
-//   - hypermodel starts as in the library enn before 20 May 2022 (commit 83d3b06). Since then, the s parameters of an
-//     array start with deviations of 1/sqrt(s) in mu and sqrt(2/(6+s)) in C, and the first layer of the prior's network
-//     is not divided by sqrt(D). In the bandit of package beyond the later start has about half the regret.
 //   - The first biases of ensemble+'s fixed networks are drawn from N(0, 1/D), like the truth's.
 //   - The agent mlp makes 1000 steps in all sweeps. This is an oversight of the testbed's code, but the published
 //     scores depend on it.
