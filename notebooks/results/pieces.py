@@ -170,13 +170,21 @@ def near_exact(arms):
             for agent, sets in (("exact", []), ("linear", ["index-dim=10"]))]
 
 
+SENTENCE_9 = ["optimizer=sgd", "step-size=0.0917", "sgd-steps=8", "clip=1", "index-set=iid", "index-samples=16",
+              "prior-factor=3.03"]
+
+
 def priors():
     """Return the pieces of sentence 9 that give the narrow and the wide prior 64 runs. 24 runs lie in the same folder."""
-    sets = ["optimizer=sgd", "step-size=0.0917", "sgd-steps=8", "clip=1", "index-set=iid", "index-samples=16",
-            "prior-factor=3.03"]
-    return [Study("sgd-100000", f"multiplier-{multiplier}", "linear", sets + [f"prior-multiplier={multiplier}"],
+    return [Study("sgd-100000", f"multiplier-{multiplier}", "linear", SENTENCE_9 + [f"prior-multiplier={multiplier}"],
                   1_100_000 + first, runs, experiment="prior-sensitivity")
             for first, runs in ((24, 24), (48, 16)) for multiplier in ("0.01", "30")]
+
+
+def noise():
+    """Return the pieces of sentence 9 that give noise 2 48 runs with and without perturbations. 24 runs lie there."""
+    return [Study("sgd-100000", f"perturbation-{p}", "linear", SENTENCE_9 + ["noise=2", f"perturbation={p}"],
+                  1_100_024, 24, experiment="noise-sensitivity") for p in (0, 1)]
 
 
 # Appendix D's diagonal agent with dense rows of B. Its searches are like those of the other reading in tuning/equal.
@@ -203,7 +211,7 @@ def agents():
     out += [independent(200, seeds=64), like_for_like("ensemble-100", 1000)]
     out += [like_for_like(name, 1000, ["clip=5"], name + "-bounded", seeds=64)[1:] for name in ("linear", "ensemble-10")]
     out += [at_its_best(name) for name in ("egreedy", "ensemble-10", "linear", "ensemble-30")]
-    out += [ensemble_again(), priors()]
+    out += [ensemble_again(), priors(), noise()]
     return out + [like_for_like("ensemble-100", 1000, ["particles=300"], "ensemble-300")[1:], dense_diagonal()]
 
 
