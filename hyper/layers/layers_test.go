@@ -93,8 +93,8 @@ func TestLayersAreBeliefs(t *testing.T) {
 	prior := func(net base.MLP, d index.Distribution) *hyper.Prior {
 		return &hyper.Prior{Base: net, Layout: hyper.Dense(hyper.NumTheta(net), d.Dim())}
 	}
-	linear := func(net base.MLP) hyper.Hypermodel {
-		return hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(net), 3), P: gaussian}
+	linear := func(net base.MLP, start hyper.Initializer) hyper.Hypermodel {
+		return hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(net), 3), P: gaussian, InitM: start}
 	}
 	for what, c := range map[string]struct {
 		layer  func(scope *model.Scope, z Indices, x *Node) *Config
@@ -103,17 +103,19 @@ func TestLayersAreBeliefs(t *testing.T) {
 		scale  float32
 	}{
 		"dense": {func(scope *model.Scope, z Indices, x *Node) *Config { return Dense(scope, z, x, 1).Prior(3) }, gaussian,
-			hyper.Model{Base: line, Hyper: linear(line), Prior: prior(line, gaussian)}, 3},
+			hyper.Model{Base: line, Hyper: linear(line, hyper.InitLayers(line)), Prior: prior(line, gaussian)}, 3},
 		"dense without prior": {func(scope *model.Scope, z Indices, x *Node) *Config {
 			return Dense(scope, z, x, 1).Spread(2)
-		}, gaussian, hyper.Model{Base: line, Hyper: linear(line)}, 2},
+		}, gaussian, hyper.Model{Base: line, Hyper: linear(line, nil)}, 2},
 		"network": {func(scope *model.Scope, z Indices, x *Node) *Config { return FNN(scope, z, x, 1, 6).Prior(2) }, gaussian,
-			hyper.Model{Base: net, Hyper: linear(net), Prior: prior(net, gaussian)}, 2},
+			hyper.Model{Base: net, Hyper: linear(net, hyper.InitLayers(net)),
+				Prior: prior(net, gaussian)}, 2},
 		"hypernetwork": {func(scope *model.Scope, z Indices, x *Node) *Config {
 			return FNN(scope, z, x, 1, 6).Hypernetwork(7)
 		}, gaussian, hyper.Model{Base: net, Hyper: hyper.Network{P: gaussian, Hidden: []int{7}, Params: 43}}, 1},
 		"ensemble": {func(scope *model.Scope, z Indices, x *Node) *Config { return FNN(scope, z, x, 1, 6).Prior(2) }, oneHot,
-			hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: 4, Params: 43}, Prior: prior(net, oneHot)}, 2},
+			hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: 4, Params: 43, InitNu: hyper.InitLayers(net)},
+				Prior: prior(net, oneHot)}, 2},
 	} {
 		t.Run(what, func(t *testing.T) {
 			out := run(t, backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node {
@@ -127,6 +129,20 @@ func TestLayersAreBeliefs(t *testing.T) {
 				t.Error("predictions do not differ")
 			}
 		})
+	}
+}
+
+// With a negligible prior the trained part starts as a network of GoMLX does: its outputs are not 0, and particles of
+// an ensemble differ.
+func TestTrainedPartStarts(t *testing.T) {
+	for what, d := range map[string]index.Distribution{"linear": index.Gaussian{N: 3}, "ensemble": index.OneHot{N: 4}} {
+		out := run(t, backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node {
+			z := Index(scope, d, 4)
+			return []*Node{FNN(scope.In("layer"), z, x, 1, 6).Prior(1e-6).Done()}
+		}, normals(1, 7, 5))[0]
+		if apart := math.Abs(out[0]-out[7]) > 0.01; math.Abs(out[0]) < 0.01 || apart != (what == "ensemble") {
+			t.Errorf("%s: the first input's outputs at two indices are %g and %g", what, out[0], out[7])
+		}
 	}
 }
 

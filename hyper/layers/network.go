@@ -55,6 +55,9 @@ func (c *Config) Activation(a base.Activation) *Config {
 // parameters D B z. No gradient flows through it. scale is the standard deviation of an output before any data, for
 // inputs with variance 1. For classes, a scale of 3 means that the odds of two classes may be 50 to 1 or 1 to 50 before
 // any data. Take the scale with the best joint likelihood on data held out.
+//
+// With a Prior, mu or the particles start as GoMLX's own layers do, with weights that are Glorot uniform and biases of
+// 0, and C starts at 0. (With a Hypernetwork or LowRank, the trained function starts at 0.)
 func (c *Config) Prior(scale float64) *Config {
 	c.prior = scale
 	return c
@@ -115,6 +118,10 @@ func (c *Config) Done() *Node {
 func (c *Config) hypermodel() hyper.Hypermodel {
 	d, n := c.z.of(c.scope), hyper.NumTheta(c.net)
 	particles, one := d.(index.OneHot)
+	var start hyper.Initializer // of mu, or of particles; nil is the default of hyper.Model.Init
+	if c.prior > 0 {
+		start = hyper.InitLayers(c.net)
+	}
 	switch {
 	case c.network:
 		return hyper.Network{P: d, Hidden: c.hidden, Params: n, Activation: c.act}
@@ -122,11 +129,11 @@ func (c *Config) hypermodel() hyper.Hypermodel {
 		exceptions.Panicf("the layer in scope %q has %d parameters, so that Diagonal needs an index of %d numbers, got %d",
 			c.scope.Scope(), n, n, d.Dim())
 	case c.diag:
-		return hyper.Linear{Layout: hyper.PerParameter(n, 1), P: d}
+		return hyper.Linear{Layout: hyper.PerParameter(n, 1), P: d, InitM: start}
 	case one:
-		return hyper.Ensemble{Particles: particles.N, Params: n}
+		return hyper.Ensemble{Particles: particles.N, Params: n, InitNu: start}
 	}
-	return hyper.Linear{Layout: hyper.Dense(n, d.Dim()), P: d}
+	return hyper.Linear{Layout: hyper.Dense(n, d.Dim()), P: d, InitM: start}
 }
 
 // outputs is a network with several outputs as a base model: the outputs of an input are successive predictions.
