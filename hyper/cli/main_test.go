@@ -130,6 +130,22 @@ func refuses(t *testing.T, lines map[string]string) {
 	}
 }
 
+// A quick size may have a smaller world than the paper. A user who did not ask for it is told, and only then.
+func TestQuickWorldIsSaid(t *testing.T) {
+	for flags, want := range map[string]string{
+		"":                                  "hyper: the quick size has actions=100 features=10; --full is the paper's size\n",
+		"--set actions=10":                  "hyper: the quick size has features=10; --full is the paper's size\n",
+		"--set actions=10 --set features=2": "",
+		"--quick":                           "",
+	} {
+		args := strings.Fields("run testbed-bandit --agent mlp --backend go --periods 2 --runs 1 " + flags)
+		status, _, stderr := call(t, append(args, "--out", filepath.Join(t.TempDir(), "out"))...)
+		if status != 0 || !strings.HasPrefix(stderr, want) || strings.Contains(stderr, "quick size") != (want != "") {
+			t.Errorf("%q: exit status %d, standard error %q, want %q", flags, status, stderr, want)
+		}
+	}
+}
+
 // The keys are those that scripts read; see the README.
 func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")

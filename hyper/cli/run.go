@@ -56,7 +56,25 @@ func (f *specFlags) spec(c *cobra.Command, name string) (lab.Spec, error) {
 	if err != nil {
 		return lab.Spec{}, err
 	}
-	return x.Spec(agents, append(own, f.allSets()...), size, f.seed)
+	spec, err := x.Spec(agents, append(own, f.allSets()...), size, f.seed)
+	if sets := f.unasked(size); err == nil && len(sets) > 0 {
+		fmt.Fprintf(os.Stderr, "hyper: the quick size has %s; --full is the paper's size\n", strings.Join(sets, " "))
+	}
+	return spec, err
+}
+
+// unasked returns the settings of a quick size that the user neither chose by --quick nor replaced by --set.
+func (f *specFlags) unasked(size lab.Size) (sets []string) {
+	if f.quick || f.full {
+		return nil
+	}
+	for _, set := range size.Sets {
+		key, _, _ := strings.Cut(set, "=")
+		if !slices.ContainsFunc(f.allSets(), func(given string) bool { return strings.HasPrefix(given, key+"=") }) {
+			sets = append(sets, set)
+		}
+	}
+	return sets
 }
 
 // size returns the experiment's size, changed by the flags.
