@@ -79,16 +79,18 @@ func (l Least) Bounds(other Least) (lower, upper float64) {
 }
 
 // RunsToPass returns roughly the fewest runs with which one more setting would perform well with confidence, if its
-// average regret stays the same. It is infinite if no further setting has an average regret below its target.
-func (l Least) RunsToPass() float64 {
-	fewest := math.Inf(1)
+// average regret stays the same, and the computation of this setting. The number is infinite if no further setting has
+// an average regret below its target.
+func (l Least) RunsToPass() (runs, computation float64) {
+	runs = math.Inf(1)
 	for _, s := range l.all {
 		margin := math.Log(s.target / float64(s.average.Value))
-		if half := math.Log(float64(s.average.Upper / s.average.Value)); 0 < margin && margin <= half {
-			fewest = min(fewest, float64(l.Runs)*math.Pow(half/margin, 2))
+		half := math.Log(float64(s.average.Upper / s.average.Value))
+		if n := float64(l.Runs) * math.Pow(half/margin, 2); 0 < margin && margin <= half && n < runs {
+			runs, computation = n, s.computation
 		}
 	}
-	return fewest
+	return runs, computation
 }
 
 // ratioAt returns the ends of the interval of a ratio, as far as p-values below alpha determine them; otherwise 0 and

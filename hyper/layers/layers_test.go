@@ -132,8 +132,8 @@ func TestLayersAreBeliefs(t *testing.T) {
 	}
 }
 
-// With a negligible prior the trained part starts as a network of GoMLX does: its outputs are not 0, and particles of
-// an ensemble differ.
+// With a negligible prior the trained part starts as an ordinary network: its outputs are not 0, and particles of an
+// ensemble differ.
 func TestTrainedPartStarts(t *testing.T) {
 	for what, d := range map[string]index.Distribution{"linear": index.Gaussian{N: 3}, "ensemble": index.OneHot{N: 4}} {
 		out := run(t, backend.Go, model.NewStore(), func(scope *model.Scope, x *Node) []*Node {

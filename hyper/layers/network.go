@@ -56,8 +56,8 @@ func (c *Config) Activation(a base.Activation) *Config {
 // inputs with variance 1. For classes, a scale of 3 means that the odds of two classes may be 50 to 1 or 1 to 50 before
 // any data. Take the scale with the best joint likelihood on data held out.
 //
-// With a Prior, mu or the particles start as GoMLX's own layers do, with weights that are Glorot uniform and biases of
-// 0, and C starts at 0. (With a Hypernetwork or LowRank, the trained function starts at 0.)
+// With a Prior, mu or the particles start with Glorot uniform weights and biases of 0, and C starts at 0. (With a
+// Hypernetwork or LowRank, the trained function starts at 0.)
 func (c *Config) Prior(scale float64) *Config {
 	c.prior = scale
 	return c

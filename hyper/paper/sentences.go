@@ -125,8 +125,12 @@ func lessComputationIn(h lab.Header, rows []lab.Row, size lab.Size,
 	}
 	lower, upper := least[0].Bounds(least[1])
 	unknown.Estimate.Lower, unknown.Estimate.Upper = stats.Float(lower), stats.Float(upper)
-	unknown.Decide = fmt.Sprintf("about %s runs in all (with %d, no ensemble performs well with confidence)",
-		study.RoundRuns(least[1].RunsToPass()), size.Runs)
+	runs, computation := least[1].RunsToPass()
+	unknown.Decide = fmt.Sprintf("about %s runs in all (with %d, no ensemble performs well with confidence) would decide",
+		study.RoundRuns(runs), size.Runs)
+	if ratio := float64(least[0].Computation.Value) / computation; ratio > unknown.Claimed.Below {
+		unknown.Decide += ": it would not hold"
+	}
 	return unknown, nil
 }
 

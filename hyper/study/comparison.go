@@ -23,7 +23,7 @@ type Comparison struct {
 	Diverged        [2]int  // number of diverged runs of the first agent, and of the second
 	Scale           float64 // for a difference, the mean regret of the first agent; 0 for a ratio
 	Missing         string  // in words, the runs that are missing; "" if there are enough
-	Decide          string  // in words, what would decide the comparison, if not a number of runs alone; or ""
+	Decide          string  // a sentence on what would decide, if not a number of runs alone; or ""
 }
 
 // Judge judges the comparison by its estimate. The verdict is Reproduced if the whole interval lies in the claimed

@@ -106,7 +106,7 @@ func (s *Answer) needs(wanted float64) string {
 		case c.Missing != "":
 			return "to be run: " + c.Missing
 		case c.Decide != "":
-			return c.Decide + " would decide"
+			return c.Decide
 		}
 	}
 	toHold, toFail := 0.0, math.Inf(1)
