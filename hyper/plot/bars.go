@@ -1,13 +1,14 @@
 package plot
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Bars draws a bar for each value, with its name below. The axis begins at 0. Bars returns an error if the numbers of
@@ -34,48 +35,73 @@ func Bars(axes Axes, names []string, values []float64) (*gonum.Plot, error) {
 	return p, nil
 }
 
-// Names writes a name next to each point (x, y) of a plot: below the point, or above it if another point is close
-// below. It returns an error if the numbers of points and names differ.
+// Names writes a name next to each point (x, y) of a plot, where it covers the least of other points and names. It
+// returns an error if the numbers of points and names differ.
 func Names(p *gonum.Plot, x, y []float64, names []string) error {
 	if len(x) != len(y) || len(x) != len(names) {
 		return fmt.Errorf("%d names for %d x and %d y: give the same number of each", len(names), len(x), len(y))
 	}
-	var below, above plotter.XYLabels
-	for i := range x {
-		side := &below
-		if closeBelow(p, x, y, i) {
-			side = &above
-		}
-		side.XYs = append(side.XYs, plotter.XY{X: x[i], Y: y[i]})
-		side.Labels = append(side.Labels, names[i])
-	}
-	return errors.Join(write(p, below, -13), write(p, above, 3))
-}
-
-// closeBelow reports whether a point is so close below the i-th that the names below both would overlap.
-func closeBelow(p *gonum.Plot, x, y []float64, i int) bool {
-	for j := range x {
-		dx, dy := p.X.Norm(x[j])-p.X.Norm(x[i]), p.Y.Norm(y[i])-p.Y.Norm(y[j])
-		if j != i && math.Abs(dx) < 0.25 && dy >= 0 && dy < 0.1 && (dy > 0 || j < i) {
-			return true
-		}
-	}
-	return false
-}
-
-// write writes names at a distance above their points.
-func write(p *gonum.Plot, names plotter.XYLabels, points float64) error {
-	if len(names.Labels) == 0 {
-		return nil
-	}
-	l, err := plotter.NewLabels(names)
-	if err != nil {
-		return err
-	}
-	for i := range l.TextStyle {
-		l.TextStyle[i].Font = p.X.Label.TextStyle.Font
-	}
-	l.Offset.X, l.Offset.Y = vg.Points(5), vg.Points(points)
-	p.Add(l)
+	style := p.Legend.TextStyle
+	style.XAlign, style.YAlign = text.XLeft, text.YBottom
+	p.Add(pointNames{x, y, names, style})
 	return nil
+}
+
+type pointNames struct {
+	x, y  []float64
+	names []string
+	style text.Style
+}
+
+// Plot implements gonum's Plotter.
+func (n pointNames) Plot(c draw.Canvas, p *gonum.Plot) {
+	toX, toY := p.Transforms(&c)
+	var points, sizes []vg.Point
+	for i, name := range n.names {
+		points = append(points, vg.Point{X: toX(n.x[i]), Y: toY(n.y[i])})
+		sizes = append(sizes, vg.Point{X: n.style.Width(name), Y: n.style.Height(name)})
+	}
+	for i, box := range besides(points, sizes, c.Rectangle) {
+		c.FillText(n.style, box.Min, n.names[i])
+	}
+}
+
+// besides returns boxes of the given sizes, one near each point. A box lies at one of eight places around its point,
+// where it covers the least of other points, earlier boxes and the outside of the canvas.
+func besides(points, sizes []vg.Point, canvas vg.Rectangle) (boxes []vg.Rectangle) {
+	const aside, over = vg.Length(5), vg.Length(3)
+	var dots []vg.Rectangle
+	for _, at := range points {
+		dots = append(dots, vg.Rectangle{Min: at.Sub(vg.Point{X: over, Y: over}), Max: at.Add(vg.Point{X: over, Y: over})})
+	}
+	for i, size := range sizes {
+		right, left, middle := points[i].X+aside, points[i].X-aside-size.X, points[i].X-size.X/2
+		below, above, level := points[i].Y-over-size.Y, points[i].Y+over, points[i].Y-size.Y/2
+		least, best := math.Inf(1), vg.Rectangle{}
+		for _, corner := range []vg.Point{{X: right, Y: below}, {X: right, Y: above}, {X: left, Y: below},
+			{X: left, Y: above}, {X: right, Y: level}, {X: left, Y: level}, {X: middle, Y: above}, {X: middle, Y: below}} {
+			box := vg.Rectangle{Min: corner, Max: corner.Add(size)}
+			hidden := float64(size.X*size.Y) - common(box, canvas)
+			for j, dot := range dots {
+				if j != i {
+					hidden += 10 * common(box, dot)
+				}
+			}
+			for _, other := range boxes {
+				hidden += common(box, other)
+			}
+			if hidden < least-1e-9 {
+				least, best = hidden, box
+			}
+		}
+		boxes = append(boxes, best)
+	}
+	return boxes
+}
+
+// common returns the area of the intersection of two rectangles.
+func common(a, b vg.Rectangle) float64 {
+	width := min(a.Max.X, b.Max.X) - max(a.Min.X, b.Min.X)
+	height := min(a.Max.Y, b.Max.Y) - max(a.Min.Y, b.Min.Y)
+	return float64(max(width, 0) * max(height, 0))
 }

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/plot/vg"
 )
 
 func TestBars(t *testing.T) {
@@ -44,11 +46,22 @@ func TestNames(t *testing.T) {
 	if err := Names(p, x5, x5, []string{"one"}); err == nil {
 		t.Error("one name for five points: got no error")
 	}
-	// Two close points: the name of the upper one is above it. The third point is far away.
-	x, y := []float64{1, 1.1, 3}, []float64{1.1, 1, 1.1}
-	for i, want := range []bool{true, false, false} {
-		if closeBelow(p, x, y, i) != want {
-			t.Errorf("another point is close below the %d-th: %v", i, !want)
+}
+
+// Names of close points and of points near an edge cover neither each other, nor points, nor the outside.
+func TestBesides(t *testing.T) {
+	size, canvas := vg.Point{X: 40, Y: 12}, vg.Rectangle{Max: vg.Point{X: 200, Y: 100}}
+	points := []vg.Point{{X: 60, Y: 50}, {X: 75, Y: 58}, {X: 70, Y: 40}, {X: 195, Y: 2}}
+	boxes := besides(points, []vg.Point{size, size, size, size}, canvas)
+	for i, box := range boxes {
+		if box.Size() != size || common(box, canvas) != float64(size.X*size.Y) {
+			t.Errorf("the box of point %d is %v", i, box)
+		}
+		for j := range points {
+			if j != i && (common(box, boxes[j]) > 0 || points[j].X > box.Min.X && points[j].X < box.Max.X &&
+				points[j].Y > box.Min.Y && points[j].Y < box.Max.Y) {
+				t.Errorf("the box of point %d covers point %d or its name", i, j)
+			}
 		}
 	}
 }
