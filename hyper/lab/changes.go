@@ -35,7 +35,8 @@ var Changes = []Change{
 		Sets: []string{"policy=ids"}},
 	{Epoch: 5, Revision: "c853d51", What: "more than eight SGD steps are a loop on XLA for CPUs: other rounding",
 		Sets: []string{"optimizer=adam,adamax,rmsprop", "sgd-steps=" + numbers(9, 256)}},
-	{Epoch: 6, What: "the hypermodel of the Neural Testbed starts as in the library enn since May 2022",
+	{Epoch: 6, Revision: "5f06f90",
+		What:        "the hypermodel of the Neural Testbed starts as in the library enn since May 2022",
 		Experiments: []string{"testbed-bandit"}, Agents: []string{"hypermodel"}},
 }
 
