@@ -108,7 +108,7 @@ const hypermodelIndex = 6
 
 // Hypermodel returns the testbed's linear hypermodel, theta = mu + C z with z from N(0, I/6), plus a fixed network
 // times 1/sqrt(rho). The fixed network has a hidden layer of 10 units, and each of its two layers depends on one half
-// of the index.
+// of the index. mu and C start as in the library enn since 20 May 2022 (commit 83d3b06).
 func Hypermodel(k Kind) Agent {
 	return k.agent(Agent{Name: "hypermodel",
 		Learner: func(inputs, _ int) learner.Learner {
@@ -119,7 +119,7 @@ func Hypermodel(k Kind) Agent {
 				InitM: byArray(net, func(size float64) float64 { return 1 / math.Sqrt(size) }),
 				InitC: byArray(net, func(size float64) float64 { return math.Sqrt(2 / (hypermodelIndex + size)) })},
 				Prior: &hyper.Prior{Base: fixed, Layout: hyper.PerGroup(fixed, hypermodelIndex/2), Rows: hyper.RowsSphere,
-					StdDev: laterFanIn(small), Output: small.Output()}}
+					StdDev: fanInAfterFirst(small), Output: small.Output()}}
 			return trained(b, 1e-3, 16)
 		},
 		Numbers: withPrior(decay(1), func(rho float64) float64 { return 1 / math.Sqrt(rho) }),
@@ -146,9 +146,9 @@ func byArray(net base.MLP, sd func(size float64) float64) hyper.Initializer {
 	}
 }
 
-// laterFanIn returns 1/sqrt(fan-in) for each weight of a network after the first layer, and 1 for weights of the first
+// fanInAfterFirst returns 1/sqrt(fan-in) for each weight of a network after the first layer, and 1 for weights of the first
 // layer and for biases.
-func laterFanIn(net base.MLP) (out []float64) {
+func fanInAfterFirst(net base.MLP) (out []float64) {
 	for i := range len(net.Layers) - 1 {
 		in, width, sd := net.Layers[i], net.Layers[i+1], 1.0
 		if i > 0 {
