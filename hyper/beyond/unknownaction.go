@@ -70,7 +70,7 @@ var unknownActionClaims = []study.Claim{
 		"Thompson sampling from joint predictions has a regret that does not grow with "+
 			"the number of actions: the slope of its logarithm is within 0.1 of 0 (ATS, section 3; the bound is ours)", 0),
 	growth("marginal-linear", "marginal",
-		"the best agent that sees marginal predictions alone has a regret proportional to "+
+		"an agent that sees marginal predictions alone has a regret proportional to "+
 			"the number of actions: a slope within 0.1 of 1 (ATS, section 3; the bound is ours)", 1),
 }
 

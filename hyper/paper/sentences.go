@@ -33,7 +33,7 @@ var Sentences = []study.Sentence{
 			"becomes large",
 		Compare: gapGrowing},
 	{Number: 6, Section: "section 5", Label: "IDS",
-		Text:  "Information-directed sampling is dramatically better than Thompson sampling",
+		Text:  "With the noise as printed, information-directed sampling is dramatically better than Thompson sampling",
 		Quote: "As expected, the difference in performance is dramatic", Compare: dramatic},
 	{Number: 7, Section: "section 6", Label: "theorem",
 		Text:    "The network of the theorem exists, and can be built",

@@ -81,10 +81,10 @@ func besides(points, sizes []vg.Point, canvas vg.Rectangle) (boxes []vg.Rectangl
 		for _, corner := range []vg.Point{{X: right, Y: below}, {X: right, Y: above}, {X: left, Y: below},
 			{X: left, Y: above}, {X: right, Y: level}, {X: left, Y: level}, {X: middle, Y: above}, {X: middle, Y: below}} {
 			box := vg.Rectangle{Min: corner, Max: corner.Add(size)}
-			hidden := float64(size.X*size.Y) - common(box, canvas)
+			hidden := 10 * (float64(size.X*size.Y) - common(box, canvas))
 			for j, dot := range dots {
 				if j != i {
-					hidden += 10 * common(box, dot)
+					hidden += 100 * common(box, dot)
 				}
 			}
 			for _, other := range boxes {
