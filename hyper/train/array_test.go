@@ -120,19 +120,20 @@ func arrayOf(t *tensors.Tensor) array {
 	return a
 }
 
-// backends returns the names of the backends of this machine. Go's backend is always available.
+// backends returns the names of the backends to test: Go's backend, which is always available, and without -short XLA if
+// its plugin is found.
 func backends() []string {
-	if backend.HasXLA && backend.PluginPath("cpu") != "" {
+	if !testing.Short() && backend.HasXLA && backend.PluginPath("cpu") != "" {
 		return []string{backend.Go, backend.XLACPU}
 	}
 	return []string{backend.Go}
 }
 
 // sometimesXLA returns the backends for the i-th of many cases. XLA takes half a second to compile a case, so XLA gets
-// one case in six. The graphs are the same on all backends; GoMLX's tests check what a backend does with their
+// one case in twelve. The graphs are the same on all backends; GoMLX's tests check what a backend does with their
 // operations.
 func sometimesXLA(i int) []string {
-	if i%6 != 0 {
+	if i%12 != 0 {
 		return []string{backend.Go}
 	}
 	return backends()

@@ -128,6 +128,9 @@ func anchoredParticles(t *testing.T, x, y array, particles int, weights Weights,
 // weights. With 1 the functions spread three times too widely, and their mean was off by a third to a half of the
 // posterior's deviation (0.055 and 0.085, with 2,000 particles).
 func TestBayesianLogisticRegression(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains many particles")
+	}
 	const n, particles = 200, 300
 	x, y := logisticData(n)
 	mean, sd := logisticPosterior(x, y)

@@ -159,28 +159,26 @@ func TestEnsemblePlusPlusIsARootOfTheCovariance(t *testing.T) {
 // With many columns, 2,000 draws of functions have the covariance of 2,000 draws from the exact posterior. The bounds
 // allow for the sampling errors of the draws and, for Ensemble++, of its 2,000 columns. Both have the same mean.
 func TestEnsemblePlusPlusDrawsThePosterior(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many functions")
+	}
 	const m, draws = 2000, 2000
 	exact := hyper.BayesianLinear{Features: plusDim, Plain: true}
 	sigma, _ := plusPosterior()
 	for name, b := range map[string]hyper.Belief{"ensemble++": plusPlus(m, index.LawGaussian, index.LawSphere),
 		"coordinates": plusPlus(m, index.LawCoordinate, index.LawCube), "exact": exact} {
-		testbackend.ForEach(t, func(t *testing.T, on string) {
-			if on != backend.Go && name != "coordinates" {
-				return // XLA takes a second to compile a belief
-			}
-			out := plusTrained(t, on, b, 1, func(s rng.Stream, p hyper.Params) []*Node {
-				eye := Const(s.Graph(), [][][]float32{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}})
-				theta := hyper.Sample(b, p, s.Named("draw"), draws, eye)
-				theta = Sub(theta, InsertAxes(p.Nu[0], 1))
-				return []*Node{MulScalar(Einsum("rni,rnj->rij", theta, theta), 1./draws), ReduceMean(theta, 1)}
-			})
-			nearSigma(t, name, denseOf(plusDim, plusDim, out[0]), sigma, 2./draws+2./m)
-			for i, v := range out[1] {
-				if sd := math.Sqrt(sigma.At(i, i) / draws); math.Abs(float64(v)) > 5*sd {
-					t.Errorf("%s: the mean of theta_%d has an error of %v, with standard error %v", name, i, v, sd)
-				}
-			}
+		out := plusTrained(t, backend.Go, b, 1, func(s rng.Stream, p hyper.Params) []*Node {
+			eye := Const(s.Graph(), [][][]float32{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}})
+			theta := hyper.Sample(b, p, s.Named("draw"), draws, eye)
+			theta = Sub(theta, InsertAxes(p.Nu[0], 1))
+			return []*Node{MulScalar(Einsum("rni,rnj->rij", theta, theta), 1./draws), ReduceMean(theta, 1)}
 		})
+		nearSigma(t, name, denseOf(plusDim, plusDim, out[0]), sigma, 2./draws+2./m)
+		for i, v := range out[1] {
+			if sd := math.Sqrt(sigma.At(i, i) / draws); math.Abs(float64(v)) > 5*sd {
+				t.Errorf("%s: the mean of theta_%d has an error of %v, with standard error %v", name, i, v, sd)
+			}
+		}
 	}
 }
 

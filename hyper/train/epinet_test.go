@@ -17,6 +17,9 @@ import (
 // An epinet, a belief without capabilities, learns a regression by Adam. Its mean fits nine points of a sine. Its
 // functions agree at these points and differ elsewhere.
 func TestEpinetLearns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for long")
+	}
 	const runs, data, functions, noise = 2, 9, 100, 0.1
 	tr := Trainer{
 		hyper.Epinet{Features: 1, Hidden: []int{20, 20}, Epi: []int{10}, Dim: 4, PriorHidden: []int{5}, PriorScale: 1},

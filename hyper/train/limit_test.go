@@ -35,6 +35,9 @@ func limitModels() []namedModel {
 // The steepness agrees with the moments of many sets of indices, drawn as training draws them. The standard error of
 // the moments is about a hundredth.
 func TestStepLimitIsThatOfTheIndices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many indices")
+	}
 	const sets = 10_000
 	for _, m := range limitModels() {
 		for _, c := range []Config{

@@ -92,6 +92,9 @@ func TestLossAndGradient(t *testing.T) {
 // loss is tested with one kind of weights. 1 - Phi(u) is 3e-5 for u = 4, and single precision has it to 6e-8. The
 // weights of Exponential, near 10 there, therefore have an error of 2e-3.
 func TestLossesWithWeights(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a hundred programs")
+	}
 	for l, w := range map[Loss]Weights{Gaussian{}: Bernoulli, logCosh{}: Exponential, LogisticLoss{}: Unweighted} {
 		c, tolerance := Config{Loss: l, Weights: w}, 2*single
 		if w == Exponential {

@@ -66,6 +66,9 @@ func TestExactIsTheOracle(t *testing.T) {
 // the oracle. Each row of nu is right to single precision, in which predictions are made. (After 100,000 updates the
 // error was 3e-8.)
 func TestExactDoesNotDrift(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 5000 data")
+	}
 	const data, n = 5000, 5
 	scales := []float64{3e4, 1, 1, 2e-4, 50}
 	l := hyper.Layout{Sizes: []int{2, 3}, Width: 2}

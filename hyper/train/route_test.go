@@ -241,6 +241,9 @@ func TestRoutesAgree(t *testing.T) {
 			t.Errorf("route %q fits %d problems, want at least 9", w.Name, fitting[w.Name])
 		}
 	}
+	if testing.Short() {
+		return
+	}
 	if own := agree(t, Config{Weighted: true}, 2*single); own["own gradient"] < 9 || own["features"] < 9 ||
 		own["sums"] > 0 {
 		t.Errorf("with weights of data: got the routes %v", own)

@@ -22,6 +22,9 @@ import (
 // within 4 standard errors, and the variance within 4 times sqrt(2/1200). Minibatches of 1,000 data add a hundredth of
 // the noise, with a temperature of 1.
 func TestSGLDDrawsFromThePosterior(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains many particles")
+	}
 	const particles, data, chains = 400, 5, 1200
 	b := hyper.Model{Base: base.Tabular{Arms: 2},
 		Hyper: hyper.Ensemble{Particles: particles, Params: 2, InitNu: hyper.InitZeros}}

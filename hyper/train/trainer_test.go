@@ -105,8 +105,8 @@ func trainable() []namedModel {
 // With all data and the expectation over z in each step, SGD is gradient descent, and ends at the oracle's minimiser to
 // single precision.
 func TestFullDataReachesTheOracle(t *testing.T) {
-	for _, m := range trainable() {
-		for _, name := range backends() {
+	for i, m := range trainable() {
+		for _, name := range sometimesXLA(i) {
 			t.Run(m.name+"/"+name, func(t *testing.T) {
 				tr := Trainer{m.Model, Config{Steps: 4, Capacity: 8, Integrate: FullData}}
 				run := trainOn(t, name, tr, 8, 1)
@@ -125,6 +125,9 @@ func TestFullDataReachesTheOracle(t *testing.T) {
 func TestAnalyticReachesTheOracleOfOneDatum(t *testing.T) {
 	for _, m := range trainable() {
 		for name, optimizer := range optimizers() {
+			if name != "SGD" && testing.Short() {
+				continue
+			}
 			t.Run(m.name+"/"+name, func(t *testing.T) {
 				tr := Trainer{m.Model, Config{Steps: 4, Batch: 16, Capacity: 3, Integrate: Analytic, Optimizer: optimizer}}
 				run := trainOn(t, backend.Go, tr, 1, 1)
@@ -166,6 +169,9 @@ func concatenated(arrays []array) []float64 {
 // estimated from 16 batch means, and the bound is 6 standard errors (Student's t with 15 degrees of freedom exceeds 6
 // with probability 2e-5). The standard error must be small, because a large one would let every result pass.
 func TestSGDAveragesToTheOracle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for long")
+	}
 	for i, m := range trainable() {
 		for _, integrate := range []Integration{Sampled, Analytic} {
 			for _, name := range sometimesXLA(i) {

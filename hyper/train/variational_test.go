@@ -104,6 +104,9 @@ func TestKLLossAndGradient(t *testing.T) {
 // indices the gradient has no noise: training ends at the optimum, to single precision. With several data the iterates
 // settle around the optimum. The tolerances are relative to the largest entry, which is about 1 here.
 func TestBayesByBackpropReachesTheMeanFieldOptimum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for long")
+	}
 	bases := map[string]hyper.BaseModel{"network without hidden layers": base.MLP{Layers: []int{2, 1}},
 		"line": base.Linear{Features: 3}}
 	for name, b := range bases {

@@ -13,12 +13,15 @@ import (
 // NotOnGPU is the reason for skipping a test of batches on a GPU.
 const NotOnGPU = "on a GPU roundings depend on the size of a batch"
 
-// ForEach runs f on the Go backend, on the XLA backend for CPUs if its plugin is found, and on the backend $HYPER_BACKEND
-// if that is a different one, whether or not its plugin is found. `HYPER_BACKEND=xla:cuda go test ./hyper/...`
-// therefore also tests on a GPU.
+// ForEach runs f on the Go backend, on the XLA backend for CPUs if its plugin is found (with -short only on the Go
+// backend), and on the backend $HYPER_BACKEND if that is a different one, whether or not its plugin is found.
+// `HYPER_BACKEND=xla:cuda go test ./hyper/...` therefore also tests on a GPU.
 func ForEach(t *testing.T, f func(t *testing.T, name string)) {
-	names := []string{backend.Go, backend.XLACPU}
-	if name := backend.Default(); !slices.Contains(names, name) {
+	names := []string{backend.Go}
+	if !testing.Short() {
+		names = append(names, backend.XLACPU)
+	}
+	if name := os.Getenv("HYPER_BACKEND"); name != "" && !slices.Contains(names, name) {
 		names = append(names, name)
 	}
 	for _, name := range names {
