@@ -217,7 +217,7 @@ func TestBayesianLinearDraws(t *testing.T) {
 	line.Line = true
 	for name, b := range map[string]BayesianLinear{"blocks": blockBelief, "one block": one, "many inputs": blockBelief,
 		"more than are joint": blockBelief, "line": line, "line, more than are joint": line} {
-		draws, copies := 40_000, map[string]int{"many inputs": 9, "more than are joint": mostJoint/4 + 1,
+		draws, copies := 10_000, map[string]int{"many inputs": 9, "more than are joint": mostJoint/4 + 1,
 			"line, more than are joint": mostJoint/4 + 1}[name]
 		if copies > 9 {
 			draws = 4000

@@ -37,6 +37,9 @@ func share(n Network, at Task, epsilon float64) float64 {
 func TestConstructionsAreCloseAndGetCloser(t *testing.T) {
 	for name, want := range map[string]string{"process": "coordinatewise", "discrete": "steps",
 		"posterior": "max-affine"} {
+		if name == "posterior" && testing.Short() {
+			continue // its transport takes seconds
+		}
 		for _, r := range references {
 			at := task(t, known(t, name, 3), r, 0.02, 0.1)
 			c := natural(at.Map)
@@ -55,6 +58,9 @@ func TestConstructionsAreCloseAndGetCloser(t *testing.T) {
 
 // A trained network learns a mixture on two points.
 func TestTrainedNetworksLearn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for long")
+	}
 	at := task(t, known(t, "mixture", 2), Uniform, 0.2, 0.1)
 	if p := share(build(t, Trained{Width: 24, Steps: 1500}, at, 0), at, at.Epsilon); p < 0.9 {
 		t.Errorf("within epsilon with probability %.3f, want at least 0.9", p)

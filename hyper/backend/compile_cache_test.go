@@ -148,6 +148,9 @@ func TestSecondProcessCompilesNothing(t *testing.T) {
 }
 
 func TestFiveProcessesAtOnceCompileEachProgramOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts five processes")
+	}
 	needXLA(t)
 	dir := filepath.Join(t.TempDir(), "compiled")
 	var all sync.WaitGroup
@@ -230,8 +233,11 @@ func TestPluginThatCannotSerialiseCompiles(t *testing.T) {
 // Whatever happens to its files, a process computes the right result and repairs the files. HYPER_DAMAGED=1000 tests
 // more damages, in minutes.
 func TestDamagedPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles many programs")
+	}
 	needXLA(t)
-	times := 25
+	times := 8
 	if text := os.Getenv("HYPER_DAMAGED"); text != "" {
 		if _, err := fmt.Sscan(text, &times); err != nil {
 			t.Fatal(err)

@@ -83,6 +83,9 @@ func trained(b compute.Backend, s *model.Store, steps int) *train.Trainer {
 // A network that is trained on 300 images knows the digits. The bounds are 1.5 to 2 times the values of one run;
 // guesses have an error of 0.9, and joint likelihoods of 23 nats.
 func TestLearnsDigits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for long")
+	}
 	b := must.M1(backend.Open(backend.Default()))
 	s := store(1)
 	tr := trained(b, s, 1000)
@@ -133,7 +136,7 @@ func TestSameSeedSameTraining(t *testing.T) {
 		}
 		var all [][]float32
 		for _, s := range stores {
-			trained(b, s, 20)
+			trained(b, s, 5)
 			all = append(all, predictions(s))
 		}
 		if !slices.Equal(all[0], all[1]) {

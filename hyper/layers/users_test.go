@@ -60,6 +60,9 @@ func auroc(low, high []float32) float64 {
 // standard errors of a difference. This holds for a network that is trained with its last layer, and for a plain network
 // that was trained before: it only gets a last layer, and its own variables stay as they are.
 func TestHeldOutDigit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains four networks")
+	}
 	b := must.M1(backend.Open(backend.Default()))
 	images, labels := digits(0, 500)
 	images, labels, _ = without(9, images, labels)

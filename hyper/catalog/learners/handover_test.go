@@ -143,14 +143,15 @@ func served(t *testing.T, s *lab.Setting, world *live, periods int, seed uint64)
 }
 
 // A learner that package agent holds takes the same actions as in the lab, in the same world and with the same seed,
-// for each kind of learner and each way to train. All regrets are finite. A short run tests each learner in one world.
+// for each kind of learner and each way to train. All regrets are finite. With -short half of the
+// learners are tested, each in one world.
 func TestAgentsActAsInTheLab(t *testing.T) {
 	const periods, seed = 20, 3
 	for w, name := range worldsOf {
 		x := must.M1(lab.Find(paper.Known, name))
 		var world *live
 		for k, kind := range catalog.Names(catalog.Learners()) {
-			if testing.Short() && k%len(worldsOf) != w {
+			if testing.Short() && k%(2*len(worldsOf)) != w {
 				continue
 			}
 			for _, more := range ways(name, kind) {

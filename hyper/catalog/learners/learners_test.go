@@ -44,19 +44,16 @@ func TestForTakesARecord(t *testing.T) {
 	}
 }
 
-// Every learner acts and learns in every world with delayed rewards, and in a world whose rows come in turn and are
-// scaled by the rows so far: for 25 periods all predictions and regrets are finite. (TestAgentsActAsInTheLab is about
-// worlds without a delay.) A short run tests the world with networks, and the rows.
-func TestEveryLearnerInEveryWorld(t *testing.T) {
-	for _, name := range worldsOf {
-		x := must.M1(lab.Find(paper.Known, name))
-		sets := []string{"delay=3"}
-		switch {
-		case name == "table":
-			sets = append(sets, "order=shuffled", "standardize=online")
-		case testing.Short() && name != "neural":
+// Every learner acts and learns with delayed rewards, in a world of networks and in a world whose rows come in turn and
+// are scaled by the rows so far: for 25 periods all predictions and regrets are finite. (TestAgentsActAsInTheLab is about
+// all worlds, without a delay.) With -short only the rows are tested.
+func TestEveryLearnerWithDelays(t *testing.T) {
+	for name, sets := range map[string][]string{"neural": {"delay=3"},
+		"table": {"delay=3", "order=shuffled", "standardize=online"}} {
+		if name != "table" && testing.Short() {
 			continue
 		}
+		x := must.M1(lab.Find(paper.Known, name))
 		var spec lab.Spec
 		for _, kind := range catalog.Names(catalog.Learners()) {
 			one := smallSpec(t, x, kind, lab.Size{Periods: 25, Runs: 2}, sets...)
