@@ -75,10 +75,10 @@ var addCoins = sync.OnceFunc(func() {
 func Example_outsider() {
 	addCoins()
 	var known map[string]lab.Experiment // none but the worlds of the catalogue
-	size := lab.Size{Periods: 300, Runs: 8}
+	size := lab.Size{Periods: 200, Runs: 8}
 	coins := must.M1(lab.Find(known, "coins"))
 	spec := must.M1(coins.Spec([]string{"tilted"}, []string{"arms=3,6", "policy=hopeful"}, size, 1))
-	h, rows := must.M2(lab.Simulate(context.Background(), spec, known, lab.Options{Backend: backend.Go}))
+	h, rows := must.M2(lab.Simulate(context.Background(), spec, known, lab.Options{Backend: backend.Go, BatchRuns: 8}))
 	for _, c := range analysis.Curves(h, rows) { // random choice loses 0.25 in a period with 3 arms, and 0.36 with 6
 		fmt.Printf("%v arms: %t; ", c.Settings["arms"], c.Mean[len(c.Mean)-1] < 30)
 	}

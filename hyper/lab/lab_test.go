@@ -103,7 +103,8 @@ var small = map[string][]string{
 		"hidden=none", "integrate=exact", "index-dim=4"},
 }
 
-// exploring lists settings of the policies that use many functions.
+// exploring lists settings of the policies that use many functions. With 148 actions XLA computed the sums of exact IDS
+// in another order in a batch of 8 than for a single run. (Package explore tests the sums of sampled IDS to the bit.)
 var exploring = map[string][]string{
 	"ids":       {"linear", "arms=12", "integrate=exact", "policy=ids", "policy-samples=40"},
 	"ucb":       {"linear", "arms=12", "integrate=exact", "policy=ucb"},
@@ -112,31 +113,38 @@ var exploring = map[string][]string{
 }
 
 // The actions and the regret of a run depend only on its Spec and seed: not on its batch, the length of a call, or the
-// workers.
+// workers. The Go backend and XLA draw the same integers. They therefore take the same actions until rounding makes
+// them differ, which does not happen within these few periods.
 func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
+	all := maps.Clone(small)
+	maps.Copy(all, exploring)
+	onGo := map[string]map[string]lab.Row{}
 	testbackend.ForEach(t, func(t *testing.T, name string) {
-		for label, c := range small {
-			if testing.Short() && (name != backend.Go || strings.HasSuffix(label, "sampled")) {
-				continue
-			}
-			if name != backend.Go &&
-				!slices.Contains([]string{"linear sampled", "linear full-data", "linear exact", "ensemble sampled",
-					"ensemble++", "shuffled table"}, label) {
-				continue // XLA takes seconds to compile each; TestBackendsAgree runs the others
+		for label, c := range all {
+			if testing.Short() && !slices.Contains([]string{"linear analytic", "shuffled table", "ucb"}, label) ||
+				name != backend.Go && exploring[label] != nil && label != "exact ids" {
+				continue // XLA takes seconds to compile each
 			}
 			t.Run(label, func(t *testing.T) {
-				s := spec(t, c[0], lab.Size{Periods: 40, Runs: 8}, c[1:]...)
-				want, _ := run(t, s, lab.Options{Backend: name, BatchRuns: 1, Workers: 1})
-				for how, o := range map[string]lab.Options{
-					"batches of 7 and 1, in calls of 3 periods": {BatchRuns: 7, Workers: 1, Chunk: 3},
-					"batches of 3, 3, 2 by 3 workers":           {BatchRuns: 3, Workers: 3},
-				} {
-					if name != backend.Go && o.Workers > 1 {
-						continue // two more programs
+				s := spec(t, c[0], lab.Size{Periods: 20, Runs: 8}, c[1:]...)
+				rows, _ := run(t, s, lab.Options{Backend: name, BatchRuns: 8, Workers: 1})
+				want := byRun(rows)
+				if name == backend.Go {
+					onGo[label] = want
+					got, _ := run(t, s, lab.Options{Backend: name, BatchRuns: 3, Workers: 3, Chunk: 3})
+					compare(t, "batches of 3, 3, 2 by 3 workers in calls of 3 periods", want, byRun(got))
+				} else if name == backend.XLACPU && small[label] != nil {
+					for key, w := range onGo[label] {
+						if g := want[key]; g.Digest != w.Digest {
+							t.Errorf("entry/run/period %s took other actions on xla:cpu than on go", key)
+							break
+						}
 					}
-					o.Backend = name
-					got, _ := run(t, s, o)
-					compare(t, how, byRun(want), byRun(got))
+				}
+				if name == backend.Go || slices.Contains([]string{"linear sampled", "linear full-data", "linear exact",
+					"ensemble sampled", "ensemble++", "shuffled table", "exact ids"}, label) {
+					got, _ := run(t, s, lab.Options{Backend: name, BatchRuns: 1, Workers: 1})
+					compare(t, "single runs", want, byRun(got))
 				}
 			})
 		}
@@ -159,28 +167,6 @@ func TestARunAloneEqualsTheRunInABatch(t *testing.T) {
 	compare(t, "a batch of 4", byRun(alone), byRun(batch))
 }
 
-// The same for every policy. With 148 actions XLA computed the sums of exact IDS in another order in a batch of 8 than
-// for a single run. (Package explore tests the sums of sampled IDS to the bit.)
-func TestDecisionsDoNotDependOnTheBatch(t *testing.T) {
-	testbackend.ForEach(t, func(t *testing.T, name string) {
-		if name == backend.XLACUDA {
-			t.Skip(testbackend.NotOnGPU)
-		}
-		for label, c := range exploring {
-			if name != backend.Go && !strings.HasPrefix(label, "exact") {
-				continue // XLA takes seconds to compile each
-			}
-			size := lab.Size{Periods: 40, Runs: 8}
-			t.Run(label, func(t *testing.T) {
-				s := spec(t, c[0], size, c[1:]...)
-				alone, _ := run(t, s, lab.Options{Backend: name, BatchRuns: 1, Workers: 1})
-				batch, _ := run(t, s, lab.Options{Backend: name, BatchRuns: 8, Workers: 1})
-				compare(t, "a batch of 8", byRun(alone), byRun(batch))
-			})
-		}
-	})
-}
-
 func compare(t *testing.T, how string, want, got map[string]lab.Row) {
 	t.Helper()
 	if len(want) != len(got) {
@@ -194,50 +180,30 @@ func compare(t *testing.T, how string, want, got map[string]lab.Row) {
 	}
 }
 
+// Two worker processes write the bytes of one worker, and their rows arrive once.
 func TestWorkerProcessesGiveTheSameBytes(t *testing.T) {
 	if !backend.HasXLA || backend.PluginPath("cpu") == "" {
 		t.Skip("worker processes are for xla:cpu, which is not here; `go run ./kernels setup` installs it")
 	}
-	s := spec(t, "linear", lab.Size{Periods: 200, Runs: 6}, small["linear sampled"][1:]...)
-	_, want := run(t, s, lab.Options{Backend: backend.XLACPU, BatchRuns: 2, Workers: 1})
-	for workers := 2; workers <= 3; workers++ {
-		_, got := run(t, s, lab.Options{Backend: backend.XLACPU, BatchRuns: 2, Workers: workers,
-			Process: workerProcess()})
-		if got != want {
-			t.Errorf("%d worker processes wrote other bytes than one worker", workers)
-		}
-	}
-}
-
-// The Go backend and XLA draw the same integers. They therefore take the same actions until rounding makes them differ,
-// which does not happen within these few periods.
-func TestBackendsAgree(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles twelve programs")
+		t.Skip("compiles three programs")
 	}
-	if !backend.HasXLA || backend.PluginPath("cpu") == "" {
-		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
-	}
-	for label, c := range small {
-		s := spec(t, c[0], lab.Size{Periods: 60, Runs: 3}, c[1:]...)
-		onGo, _ := run(t, s, lab.Options{Backend: backend.Go})
-		onXLA, _ := run(t, s, lab.Options{Backend: backend.XLACPU})
-		want, got := byRun(onGo), byRun(onXLA)
-		for key, w := range want {
-			if g := got[key]; g.Digest != w.Digest {
-				t.Errorf("%s: entry/run/period %s took other actions on xla:cpu than on go", label, key)
-				break
-			}
-		}
+	s := spec(t, "linear", lab.Size{Periods: 200, Runs: 6}, small["linear sampled"][1:]...)
+	o := lab.Options{Backend: backend.XLACPU, BatchRuns: 2, Workers: 1}
+	_, want := run(t, s, o)
+	o.Workers, o.Process, o.Dir = 2, workerProcess(), t.TempDir()
+	arrived(t, s, o)
+	if got := string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))); got != want {
+		t.Error("two worker processes wrote other bytes than one worker")
 	}
 }
 
 // Agents that are compared on one seed run in the same environment: the same truth, and so the same regret for the same
 // actions.
 func TestAgentsMeetTheSameEnvironment(t *testing.T) {
-	a, _ := run(t, spec(t, "exact", lab.Size{Periods: 1, Runs: 40}, "arms=2"), lab.Options{Backend: backend.Go})
-	b, _ := run(t, spec(t, "ensemble", lab.Size{Periods: 1, Runs: 40}, "arms=2", "particles=3", "batch=2"),
-		lab.Options{Backend: backend.Go})
+	o := lab.Options{Backend: backend.Go, BatchRuns: 40}
+	a, _ := run(t, spec(t, "exact", lab.Size{Periods: 1, Runs: 40}, "arms=2"), o)
+	b, _ := run(t, spec(t, "ensemble", lab.Size{Periods: 1, Runs: 40}, "arms=2", "particles=3", "batch=2"), o)
 	same, regrets := 0, map[stats.Float]bool{}
 	for i := range a {
 		if a[i].Digest == b[i].Digest {
@@ -259,15 +225,8 @@ func TestAgentsMeetTheSameEnvironment(t *testing.T) {
 
 func TestSweepCompilesOnce(t *testing.T) {
 	testbackend.ForEach(t, func(t *testing.T, name string) {
-		steps := "step-size=0.05"
-		for i := range 19 {
-			steps += fmt.Sprintf(",%.2f", 0.1+0.05*float64(i))
-		}
-		sets := append(small["linear sampled"][1:5:5], steps, "noise-variance=1,2")
+		sets := append(small["linear sampled"][1:5:5], "step-size=0.05,0.1,0.2,0.4,0.8", "noise-variance=1,2")
 		s := spec(t, "linear", lab.Size{Periods: 30, Runs: 2}, sets...)
-		if len(s.Entries) != 40 {
-			t.Fatalf("%d entries, want 20 step sizes x 2 noises", len(s.Entries))
-		}
 		before := lab.Compilations()
 		rows, _ := run(t, s, lab.Options{Backend: name, BatchRuns: 8})
 		if n := lab.Compilations() - before; n != 1 {
@@ -312,21 +271,21 @@ func TestZeroTurnsComputationsOff(t *testing.T) {
 // takes all actions in turn from then on: its regret in a round is the sum of all gaps.
 func TestDivergenceIsMarked(t *testing.T) {
 	testbackend.ForEach(t, func(t *testing.T, name string) {
-		s := spec(t, "linear", lab.Size{Periods: 400, Runs: 2},
+		s := spec(t, "linear", lab.Size{Periods: 115, Runs: 2},
 			append(small["linear sampled"][1:5:5], "step-size=0.3,1000")...)
-		rows, _ := run(t, s, lab.Options{Backend: name})
+		rows, _ := run(t, s, lab.Options{Backend: name, BatchRuns: 4})
 		regret := map[[3]int]float64{}
 		for _, r := range rows {
 			regret[[3]int{r.Entry, r.Run, r.Period}] = float64(r.Regret)
-			if r.Period == 400 && (r.Diverged > 0) != (r.Entry == 1) {
+			if r.Period == 115 && (r.Diverged > 0) != (r.Entry == 1) {
 				t.Errorf("entry %d, run %d: diverged at %d", r.Entry, r.Run, r.Diverged)
 			}
 		}
 		for run := range 2 {
 			at := func(period int) float64 { return regret[[3]int{1, run, period}] }
-			before, after := (at(365)-at(205))/160, (at(400)-at(365))/35 // whole rounds of five arms
+			before, after := (at(100)-at(20))/80, (at(115)-at(100))/15 // whole rounds of five arms
 			if !(before > 0) || math.Abs(before-after) > 1e-5*before {
-				t.Errorf("run %d loses %v a period until 365, and %v after it", run, before, after)
+				t.Errorf("run %d loses %v a period until 100, and %v after it", run, before, after)
 			}
 		}
 	})

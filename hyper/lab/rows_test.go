@@ -12,17 +12,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// arrived runs a Spec and returns the rows that Options.Rows received, and the rows in the file.
-func arrived(t *testing.T, s lab.Spec, o lab.Options) (all, kept []lab.Row) {
+// arrived runs a Spec and returns the rows that Options.Rows received. It checks that these are the rows of the file,
+// each once, and that the rows of a run are in the order of periods.
+func arrived(t *testing.T, s lab.Spec, o lab.Options) (all []lab.Row) {
 	t.Helper()
 	o.Rows = func(rows []lab.Row) { all = append(all, rows...) } // calls do not overlap, as the race detector checks
-	kept, _ = run(t, s, o)
-	return all, kept
-}
-
-// checkArrived checks that Options.Rows received every row exactly once, and the rows of a run in the order of periods.
-func checkArrived(t *testing.T, all, kept []lab.Row) {
-	t.Helper()
+	kept, _ := run(t, s, o)
 	if len(all) != len(kept) {
 		t.Fatalf("Options.Rows received %d rows, and the file has %d", len(all), len(kept))
 	}
@@ -35,13 +30,7 @@ func checkArrived(t *testing.T, all, kept []lab.Row) {
 		}
 		last[at] = r.Period
 	}
-}
-
-func TestRowsArriveOnce(t *testing.T) {
-	s := resumable(t)
-	all, kept := arrived(t, s, lab.Options{Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 5,
-		Every: time.Nanosecond})
-	checkArrived(t, all, kept)
+	return all
 }
 
 // Rows arrive while a run goes on, not at its end.
@@ -61,7 +50,7 @@ func TestRowsArriveWhenTheyAreMade(t *testing.T) {
 	}
 }
 
-// After an interruption, the existing rows arrive first.
+// After an interruption, the existing rows arrive first. Every row arrives once.
 func TestRowsOfAnEarlierAttemptArrive(t *testing.T) {
 	s := resumable(t)
 	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 5, Every: time.Nanosecond}
@@ -79,18 +68,8 @@ func TestRowsOfAnEarlierAttemptArrive(t *testing.T) {
 		t.Fatalf("%d rows before the interruption: %v", len(before), err)
 	}
 	o.Progress = nil
-	all, kept := arrived(t, s, o)
-	checkArrived(t, all, kept)
+	all := arrived(t, s, o)
 	if !slices.Equal(all[:len(before)], before) {
 		t.Error("the existing rows did not arrive first")
 	}
-}
-
-func TestRowsOfProcessesArriveOnce(t *testing.T) {
-	if err := backend.Check(backend.XLACPU); err != nil {
-		t.Skip(err)
-	}
-	s := resumable(t)
-	all, kept := arrived(t, s, lab.Options{Backend: backend.XLACPU, BatchRuns: 2, Workers: 2, Process: workerProcess()})
-	checkArrived(t, all, kept)
 }
