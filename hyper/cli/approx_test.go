@@ -36,7 +36,7 @@ func TestBadMeasuresAreExitStatus2(t *testing.T) {
 }
 
 func TestApproxPrintsACertificate(t *testing.T) {
-	status, stdout, stderr := call(t, "approx", "--measure", "discrete", "--points", "3", "--json", "--draws", "2000")
+	status, stdout, stderr := call(t, "approx", "--measure", "discrete", "--points", "3", "--json", "--draws", "500")
 	var c approx.Certificate
 	if err := json.Unmarshal([]byte(stdout), &c); err != nil || status != 0 {
 		t.Fatalf("exit status %d, error %v, want 0 and JSON: stdout %q, stderr %q", status, err, stdout, stderr)
@@ -44,7 +44,7 @@ func TestApproxPrintsACertificate(t *testing.T) {
 	if !strings.Contains(stdout, `"probability_lower_bound":`) || !c.Certified || c.Points != 3 {
 		t.Errorf("got JSON %q, want a certificate for 3 points", stdout)
 	}
-	status, stdout, _ = call(t, "approx", "--measure", "discrete", "--optimal", "--points", "2", "--draws", "2000")
+	status, stdout, _ = call(t, "approx", "--measure", "discrete", "--optimal", "--points", "2", "--draws", "500")
 	if status != 0 || !strings.Contains(stdout, "max-affine") || !strings.Contains(stdout, "certified") {
 		t.Errorf("exit status %d, stdout %q, want 0 and a certificate by max-affine", status, stdout)
 	}

@@ -13,23 +13,24 @@ import (
 
 // Each agent of the selected part of a study has its time, its computation, its regret, and its position by both costs.
 func TestBenchStudy(t *testing.T) {
-	pieces := must.M1(filepath.Abs("../../notebooks/results/neural/*.gz"))
+	pieces := must.M1(filepath.Abs("../../notebooks/results/neural/*-200.jsonl.gz"))
 	quick := []string{"bench", "study", "neural", "actions=200", "--study", pieces, "--rounds", "1", "--time", "1ms"}
 	status, stdout, stderr := call(t, append(quick, "--json")...)
 	if status != 0 {
 		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
-	agents := map[string]analysis.Tradeoff{}
+	agents, micros := map[string]analysis.Tradeoff{}, 0.0
 	for line := range strings.Lines(stdout) {
 		var o analysis.Tradeoff
 		must.M(json.Unmarshal([]byte(line), &o))
 		agents[o.Agent] = o
-		if o.Settings["actions"] != 200. || o.Period != 5000 || o.Runs != 60 || o.Micros <= 0 || !(o.Regret.Value > 0) {
+		micros += float64(o.Micros) // some may be 0: the processor's time comes in ticks
+		if o.Settings["actions"] != 200. || o.Period != 5000 || o.Runs != 60 || o.Micros < 0 || !(o.Regret.Value > 0) {
 			t.Errorf("got line %s, want 200 actions, 5000 periods, 60 runs, a time and a regret", line)
 		}
 	}
-	if len(agents) < 4 || agents["linear"].Operations < 10*agents["ensemble"].Operations {
-		t.Errorf("got %v, want at least 4 agents, linear with the most operations", agents)
+	if len(agents) < 4 || micros <= 0 || agents["linear"].Operations < 10*agents["ensemble"].Operations {
+		t.Errorf("got %v, want at least 4 agents with times, linear with the most operations", agents)
 	}
 	for want, args := range map[string][]string{
 		"has no agent with [actions=7]": {"bench", "study", "neural", "actions=7", "--study", pieces},

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -22,8 +23,14 @@ const (
 	agentsEnd   = "\n<!-- end of hyper table -->"
 )
 
+// tabulated returns the table of agents of the committed results. It reads them once for all tests.
+var tabulated = sync.OnceValue(func() beyond.Table { return must.M1(beyond.Tabulate(known, resultsFolder, nil)) })
+
 // The tables of agents and of claims in notebooks/results/beyond equal the committed results. -update writes them.
 func TestTableOfLaterWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads all studies of later work")
+	}
 	const dir = "../../notebooks/results/beyond"
 	all := must.M1(study.NewArchive(dir, known).JudgeClaims(beyond.Order, claims))
 	page := string(must.M1(os.ReadFile(dir + "/README.md")))
@@ -34,7 +41,7 @@ func TestTableOfLaterWork(t *testing.T) {
 		t.Fatal("the page has no marks for the tables")
 	}
 	var both strings.Builder
-	writeTable(&both, must.M1(beyond.Tabulate(known, filepath.Dir(dir), nil)))
+	writeTable(&both, tabulated())
 	want := text + agentsBegin + both.String() + agentsEnd + rest + study.ClaimsTable(all)
 	if *update {
 		must.M(os.WriteFile(dir+"/README.md", []byte(want), 0o644))
@@ -59,6 +66,9 @@ var published = []struct {
 // The page shows the published means next to the project's intervals, and says which intervals do not contain them.
 // -update writes the page.
 func TestBeyondPublishedMeans(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads all studies of later work")
+	}
 	const dir = "../../notebooks/results"
 	const file = dir + "/beyond/README.md"
 	table := publishedTable(dir)
@@ -78,7 +88,7 @@ func TestBeyondPublishedMeans(t *testing.T) {
 // publishedTable returns a table of published means and the project's intervals from three studies in a folder of
 // results. Intervals that do not contain the published mean are bold.
 func publishedTable(dir string) string {
-	worlds := must.M1(beyond.Tabulate(known, dir, nil)).Worlds
+	worlds := tabulated().Worlds
 	sixty := must.M1(filepath.Glob(dir + "/beyond/testbed-bandit/sixty/*.gz"))
 	h, all := must.M2(analysis.Read(known, sixty...))
 	standings := must.M1(analysis.Compare(h, all, beyond.TestbedBandit.Failure))
@@ -111,7 +121,11 @@ func publishedTable(dir string) string {
 
 // hyper table prints the table as Markdown and as JSON, and reports what a folder lacks.
 func TestTable(t *testing.T) {
-	dir := must.M1(filepath.Abs("../../notebooks/results"))
+	dir := t.TempDir() // with three worlds
+	must.M(os.Mkdir(dir+"/beyond", 0o755))
+	for _, name := range []string{"testbed-bandit", "quadratic-bandit", "neural"} {
+		must.M(os.Symlink(must.M1(filepath.Abs(resultsFolder+"/beyond/"+name)), dir+"/beyond/"+name))
+	}
 	status, out, errors := call(t, "table", "--study", dir)
 	if status != 0 || !strings.HasPrefix(out, "| Agent | Operations") || !strings.Contains(out, "| network-gp | 1.0e6 |") {
 		t.Errorf("exit status %d, want 0 and the table of agents: %s%s", status, out, errors)
@@ -130,7 +144,7 @@ func TestTable(t *testing.T) {
 // hyper check beyond prints the same table, and requires a folder.
 func TestCheckOfLaterWork(t *testing.T) {
 	results := t.TempDir() // with one experiment
-	must.M(os.Symlink(must.M1(filepath.Abs(resultsFolder+"/beyond/unknown-action")), results+"/unknown-action"))
+	must.M(os.Symlink(must.M1(filepath.Abs(resultsFolder+"/beyond/quadratic-bandit")), results+"/quadratic-bandit"))
 	_, out, _ := call(t, "check", laterWork, "--study", results)
 	if !strings.Contains(out, "`joint-flat`") || !strings.Contains(out, "`eight-columns-near-exact`") ||
 		strings.Contains(out, "`linear-near-exact`") {

@@ -43,8 +43,8 @@ func TestFilesOfOnesOwn(t *testing.T) {
 	mine := written(t, "mine.json",
 		`{"learner": "ensemble", "settings": {"hidden": "none", "particles": 7, "step-size": 0.05}}`)
 	out := filepath.Join(t.TempDir(), "out")
-	status, stdout, stderr := call(t, "run", table, "--agent", "linear,"+mine, "--set", "delay=2", "--periods", "30",
-		"--runs", "2", "--json", "--out", out)
+	status, stdout, stderr := call(t, "run", table, "--agent", "linear,"+mine, "--set", "delay=2", "--set", "batch=8",
+		"--set", "index-samples=2", "--periods", "20", "--runs", "2", "--json", "--out", out)
 	if status != 0 {
 		t.Fatalf("exit status %d, want 0: %s", status, stderr)
 	}
@@ -60,7 +60,7 @@ func TestFilesOfOnesOwn(t *testing.T) {
 	}
 	if status, _, stderr := call(t, "run", "neural", "--agent", "diagonal,epinet", "--set", "belief-hidden=4", "--set",
 		"hidden=4",
-		"--set", "actions=5", "--periods", "5", "--runs", "1"); status != 0 {
+		"--set", "actions=5", "--set", "batch=8", "--set", "index-samples=2", "--periods", "5", "--runs", "1"); status != 0 {
 		t.Errorf("exit status %d, want 0: %s", status, stderr)
 	}
 }

@@ -15,10 +15,8 @@ import (
 // tinyRun returns the folder of results of two agents with some runs each.
 func tinyRun(t *testing.T, runs string) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "out")
-	must0(t, "run", "gaussian", "--agent", "exact,linear", "--set", "arms=3", "--set", "index-samples=2", "--set",
-		"batch=8", "--periods", "20", "--runs", runs, "--out", dir)
-	return dir
+	return made(t, "run", "gaussian", "--agent", "exact,linear", "--set", "arms=3", "--set", "index-samples=2", "--set",
+		"batch=8", "--periods", "20", "--runs", runs)
 }
 
 // refused checks that a command line ends with status 2, and that the error contains all of want.
@@ -44,8 +42,7 @@ func TestExportLosesNothing(t *testing.T) {
 			t.Errorf("exit status %d, %s, want 0 and the name of the piece", status, stderr)
 		}
 	}
-	swept := filepath.Join(t.TempDir(), "swept")
-	must0(t, append([]string{"sweep", "--out", swept}, tinySweep...)...)
+	swept := made(t, append([]string{"sweep"}, tinySweep...)...)
 	for _, from := range [][]string{{"export", two}, {"merge", swept}} {
 		refused(t, append(from, piece), piece+" exists: choose another name, or replace the file with --force")
 		for _, force := range []string{"--force=false", "--force"} {
@@ -77,12 +74,11 @@ func TestExportLosesNothing(t *testing.T) {
 
 // Another command does not write to a folder that a command has filled.
 func TestFoldersAreOfOneCommand(t *testing.T) {
-	run, swept, tuned := tinyRun(t, "2"), filepath.Join(t.TempDir(), "swept"), filepath.Join(t.TempDir(), "tuned")
 	sweep := append([]string{"sweep"}, tinySweep...)
+	run, swept, tuned := tinyRun(t, "2"), made(t, sweep...), filepath.Join(t.TempDir(), "tuned")
 	search := append([]string{"--space", "step-size=0.1:1", "--halving", "2", "--out"}, swept)
 	tune := []string{"tune", "gaussian", "--agent", "linear", "--set", "arms=3", "--set", "batch=8", "--candidates", "2",
 		"--periods", "5", "--runs", "2", "--out"}
-	must0(t, append(sweep, "--out", swept)...)
 	must0(t, append(tune, tuned)...)
 	must0(t, append(tune, tuned)...)
 	goOn := "has the results of a run: choose another --out; `hyper resume " + run + "` continues"

@@ -113,7 +113,10 @@ func TestCommittedStudies(t *testing.T) {
 		t.Errorf("got %d studies, want at least 10", len(studies))
 	}
 	for name, pieces := range studies {
-		h, rows, err := analysis.Read(known, pieces...)
+		h, rows, err := archive().Study(must.M1(filepath.Rel(resultsFolder, name)))
+		if len(rows) == 0 && err == nil { // files EXPERIMENT-...
+			h, rows, err = analysis.Read(known, pieces...)
+		}
 		if err != nil {
 			t.Errorf("%s: got error %v, want none", name, err)
 		}

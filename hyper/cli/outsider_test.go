@@ -32,7 +32,7 @@ func outsider(t *testing.T) string {
 	for _, file := range must.M1(filepath.Glob("testdata/outsider/*.go")) {
 		must.M(os.WriteFile(filepath.Join(dir, filepath.Base(file)), must.M1(os.ReadFile(file)), 0o644))
 	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-o", "outsider", ".")
+	build := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-ldflags=-s -w", "-o", "outsider", ".")
 	build.Dir = dir
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -60,7 +60,7 @@ func TestOutsidersModule(t *testing.T) {
 	}
 	lines := bufio.NewScanner(strings.NewReader(call("run", "seasons", "--agent", "tilted", "--policy", "boltzmann",
 		"--set", "loss=log-cosh", "--set", "optimizer=signed", "--set", "optimizer-ignored=0.001", "--set", "belief-dim=2",
-		"--set", "policy-temperature=0.05,0.5", "--set", "length=50,400", "--periods", "100", "--runs", "4", "--workers", "2",
+		"--set", "policy-temperature=0.05,0.5", "--set", "length=50,400", "--periods", "50", "--runs", "4", "--workers", "2",
 		"--json", "--out", "results")))
 	seen := map[stats.Float]bool{}
 	for lines.Scan() {

@@ -11,7 +11,7 @@ import (
 func TestPolicyFlag(t *testing.T) {
 	outcomes := func(args ...string) (kept []string) {
 		args = append([]string{"run", "gaussian", "--agent", "linear,exact", "--set", "arms=3",
-			"--set", "index-samples=2", "--set", "batch=8", "--periods", "15", "--runs", "2", "--seed", "3", "--json"},
+			"--set", "index-samples=2", "--set", "batch=8", "--periods", "8", "--runs", "2", "--seed", "3", "--json"},
 			args...)
 		status, stdout, stderr := call(t, args...)
 		if status != 0 {

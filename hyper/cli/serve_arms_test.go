@@ -42,7 +42,7 @@ func TestServeAddsArm(t *testing.T) {
 	var all sync.WaitGroup
 	var asked, failed, fourth atomic.Int64
 	var over atomic.Bool
-	for w := range 6 {
+	for w := range 3 {
 		all.Go(func() {
 			for r := rand.New(rand.NewPCG(1, uint64(w))); !over.Load(); {
 				d, ok := ask(s.url+"/v1/decide", fmt.Sprintf(`{"context": {"x": %.3f}}`, r.NormFloat64()))
@@ -59,12 +59,17 @@ func TestServeAddsArm(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(200 * time.Millisecond)
+	after := func(n int64) {
+		for asked.Load() < n {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	after(100)
 	before := asked.Load()
 	specOf(t, file, "abcd", `, "like": {"d": "b"}`)
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
 	s.said("read again")
-	time.Sleep(200 * time.Millisecond)
+	after(asked.Load() + 100)
 	over.Store(true)
 	all.Wait()
 	if t.Logf("%d decisions with rewards, %d of them before; %d failed, %d took the new arm", asked.Load(), before,
@@ -95,6 +100,9 @@ func TestServeAddsArm(t *testing.T) {
 // A server that is killed at any time while its arms and features change has everything that it has acknowledged, and
 // continues with the file from before or after the change.
 func TestServeKilledWhileArmsChange(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills servers; TestServeAddsArm kills one")
+	}
 	const like, nets = `, "like": {"d": "b"}`, `, "learner": "ensemble", "set": {"hidden": "4", "particles": 3}`
 	for name, specs := range map[string][][2]string{
 		"in place": {{"abc", ""}, {"cdba", like}, {"ad", like}, {"bade", like}},

@@ -23,7 +23,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
-var kills = flag.Int("kills", 4, "how often TestServeKilled kills the server")
+var kills = flag.Int("kills", 3, "how often TestServeKilled kills the server")
 
 // clients records the answers that the clients of a server got.
 type clients struct {
@@ -79,6 +79,9 @@ func (c *clients) run(url string, r *rand.Rand) {
 // decisions take their rewards, and rewards are counted once. Its agent then equals the agent that did what the log
 // says without interruption: the two take the same decisions.
 func TestServeKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills servers; TestServeAddsArm kills one")
+	}
 	dir := t.TempDir()
 	file, data := filepath.Join(dir, "agent.json"), filepath.Join(dir, "data")
 	must.M(os.WriteFile(file,

@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	load     = flag.Duration("load", time.Second, "how long TestServeLoad asks; from a minute on it has bounds")
+	load     = flag.Duration("load", time.Second/4, "how long TestServeLoad asks; from a minute on it has bounds")
 	loadRate = flag.Int("load.rate", 200, "decisions a second that TestServeLoad asks for")
 	loadSpec = flag.String("load.agent", `{"arms": ["a", "b", "c", "d"], "context": {"names": ["x", "y", "z"]}}`,
 		"agent that TestServeLoad asks, as hyper serve takes it")

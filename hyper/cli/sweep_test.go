@@ -73,7 +73,7 @@ func TestSweepOfAFile(t *testing.T) {
 func TestSweepSearches(t *testing.T) {
 	dir := t.TempDir()
 	random := filepath.Join(dir, "random")
-	must0(t, append([]string{"sweep", "--space", "step-size=0.01:1", "--random", "5", "--out", random},
+	must0(t, append([]string{"sweep", "--space", "step-size=0.01:1", "--random", "3", "--out", random},
 		tinySweep...)...)
 	p, err := sweep.Open(random, known)
 	must.M(err)
@@ -81,8 +81,8 @@ func TestSweepSearches(t *testing.T) {
 	for _, e := range p.Spec.Entries {
 		seen[catalog.Values(e.Setting)["step-size"]] = true
 	}
-	if len(seen) != 5 || p.Spec.Runs != 3 {
-		t.Errorf("got %d step sizes and %d runs, want 5 and 3", len(seen), p.Spec.Runs)
+	if len(seen) != 3 || p.Spec.Runs != 3 {
+		t.Errorf("got %d step sizes and %d runs, want 3 and 3", len(seen), p.Spec.Runs)
 	}
 	halving := append([]string{"sweep", "--space", "step-size=0.01:1", "--halving", "5",
 		"--out", filepath.Join(dir, "halving")}, tinySweep...)
@@ -223,10 +223,12 @@ func TestDryRuns(t *testing.T) {
 // A sweep that is killed by a signal that it cannot catch continues to the same bytes, even while its workers still
 // save.
 func TestKilledSweepGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a sweep; takes a hundred periods")
+	}
 	args := []string{"gaussian", "--agent", "linear", "--set", "arms=5", "--set", "index-samples=4",
-		"--set", "batch=32", "--periods", "150", "--runs", "4", "--shards", "2", "--batch-runs", "1"}
-	dir, want := filepath.Join(t.TempDir(), "killed"), filepath.Join(t.TempDir(), "whole")
-	must0(t, append([]string{"sweep", "--out", want}, args...)...)
+		"--set", "batch=32", "--periods", "150", "--runs", "4", "--shards", "2", "--batch-runs", "2"}
+	dir, want := filepath.Join(t.TempDir(), "killed"), made(t, append([]string{"sweep"}, args...)...)
 	c := command(t, append([]string{"sweep", "--out", dir}, args...)...)
 	must.M(c.Start())
 	waitFor(t, time.Minute, func() bool {

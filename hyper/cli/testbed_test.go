@@ -11,20 +11,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
-// Regression sweeps accept the testbed's agents and agents from files, and predict one response at a time.
+// Regression sweeps accept agents from files, and predict one response at a time.
 func TestTestbedRegression(t *testing.T) {
 	mine := written(t, "mine.json", `{"learner":"bayesian-linear","settings":{"waves":10}}`)
 	for name, sees := range map[string]string{"regression": "best possible agent", "enn_paper": "exact posterior scores 0"} {
 		s := testbed.Known[name]()
 		out := filepath.Join(t.TempDir(), "r.jsonl")
-		// A record of all problems but the first, so that one problem is left.
+		// A record of mlp, and of mine without the first problem.
 		r, err := testbed.OpenRecord(out, testbed.Header{Sweep: name, Batches: 3, Backend: "go",
 			Provenance: lab.ThisProvenance("go"), Machine: process.ThisMachine()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range s.Few(1).Problems[1:] {
-			for _, agent := range []string{"mine", "mlp"} {
+		for i, p := range s.Few(1).Problems {
+			for _, agent := range []string{"mlp", "mine"}[:min(i+1, 2)] {
 				if err := r.Add([]testbed.Result{{Agent: agent, Problem: p, Tau: 1, KL: 2}}); err != nil {
 					t.Fatal(err)
 				}
