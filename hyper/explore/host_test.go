@@ -20,7 +20,7 @@ func TestDecideOnHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const runs, actions = 400, 7
+	const runs, actions = 120, 7
 	for _, p := range []Hosted{Thompson{}, Thompson{N: 9}, UCB{}, UCB{N: 10, Quantile: 0.5}, Greedy{}, Greedy{N: 4},
 		EpsilonGreedy{},
 		EpsilonGreedy{N: 3, Anneal: 2}, IDS{N: 40}, IDS{N: 5}, IDS{N: 6, OnlyCandidates: true}} {

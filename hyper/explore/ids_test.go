@@ -145,12 +145,15 @@ func checkMinimum(pi, r, v []float32) error {
 	return nil
 }
 
-// The minimiser's ratio is never above the least ratio of all pairs by brute force, for thousands of r and v with up to
+// The minimiser's ratio is never above the least ratio of all pairs by brute force, for a thousand r and v with up to
 // 300 actions.
 func TestMinimumRatioAgainstAllPairs(t *testing.T) {
 	testbackend.ForEach(t, func(t *testing.T, name string) {
 		rng := rand.New(rand.NewPCG(1, 2))
-		for _, c := range [][2]int{{1, 40}, {2, 1000}, {3, 1000}, {4, 1000}, {7, 1000}, {30, 1000}, {100, 300}, {300, 60}} {
+		for _, c := range [][2]int{{4, 300}, {100, 60}, {1, 10}, {2, 300}, {3, 300}, {30, 200}, {300, 10}} {
+			if name != backend.Go && c[0] != 4 && c[0] != 100 { // XLA takes seconds to compile
+				continue
+			}
 			r, v := instances(rng, c[0], c[1])
 			for _, pairs := range []bool{false, true} {
 				by := func(r, v *Node) Mixture { return minimumRatio(r, v, pairs) }
@@ -363,7 +366,7 @@ func ExampleIDS() {
 }
 
 // What IDS computes for a run does not depend on the other runs, to the bit: 8 runs at once equal the 8 runs alone. The
-// shapes are processed whole and in parts, with fewer functions than actions and with more. On xla:cpu 199 of 2,368
+// shapes are processed in parts and whole, with more functions than actions and with fewer. On xla:cpu 199 of 2,368
 // numbers of the first shape differed when sums were products or scatters depending on the size of the batch.
 func TestInformationOfRunsAlone(t *testing.T) {
 	testbackend.ForEach(t, func(t *testing.T, name string) {
@@ -375,7 +378,7 @@ func TestInformationOfRunsAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		const runs = 8
-		for _, shape := range [][2]int{{500, 148}, {500, 398}, {30, 200}, {100, 20}} {
+		for _, shape := range [][2]int{{500, 148}, {30, 200}} {
 			n, actions := shape[0], shape[1]
 			values, err := CallOnce(b, func(seeds *Node) *Node { return streams.New(seeds).Normal(n, actions) },
 				[]uint64{0, 1, 2, 3, 4, 5, 6, 7})
