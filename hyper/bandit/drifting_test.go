@@ -13,7 +13,7 @@ import (
 func TestDriftingConforms(t *testing.T) {
 	conforms(t, func() World {
 		return &Drifting{Gaussian: Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, Drift: 0.1}
-	}, false)
+	}, true)
 }
 
 // Without drift, the bandit equals the Gaussian bandit to the bit.
@@ -31,6 +31,7 @@ func TestDriftingWithoutDrift(t *testing.T) {
 // over k periods: within 5 standard errors over 8,000 runs, which are sqrt(2/n) for a variance and at most 1/sqrt(n)
 // for a correlation.
 func TestDriftingMoments(t *testing.T) {
+	notInShort(t)
 	const runs, periods, variance, drift = 8000, 13, 2.0, 0.2
 	seeds := make([]uint64, runs)
 	for i := range seeds {

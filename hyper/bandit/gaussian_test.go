@@ -51,34 +51,30 @@ func meanAndVariance(v []float64) (mean, variance float64) {
 // theta* is N(0, 2.25) and the noise N(0, 0.25), over 20,000 runs: means are within 5 sd/sqrt(n), and variances within
 // the fraction 5 sqrt(2/n). The noise is new in the next period, and not correlated with theta*.
 func TestGaussianMoments(t *testing.T) {
+	notInShort(t)
 	const runs = 20_000
-	for _, name := range []string{backend.Go, backend.XLACPU} {
-		if name != backend.Go && (!backend.HasXLA || backend.PluginPath("cpu") == "") {
-			continue
+	theta, reward, _ := play(t, backend.Go, 2, runs, 1, 3)
+	_, later, _ := play(t, backend.Go, 2, runs, 1, 4)
+	played, noise, next, both, product := make([]float64, runs), make([]float64, runs), make([]float64, runs),
+		make([]float64, runs), make([]float64, runs)
+	for i := range runs {
+		played[i] = float64(theta[2*i+1])
+		noise[i], next[i] = float64(reward[i])-played[i], float64(later[i])-played[i]
+		both[i], product[i] = played[i]*noise[i]/0.75, noise[i]*next[i]/0.25 // in units of their standard deviations
+	}
+	for what, c := range map[string]struct {
+		v        []float64
+		variance float64
+	}{"theta": {played, 2.25}, "noise": {noise, 0.25}, "theta times noise": {both, 1},
+		"noise of two periods": {product, 1}} {
+		mean, variance := meanAndVariance(c.v)
+		if math.Abs(mean) > 5*math.Sqrt(c.variance/runs) {
+			t.Errorf("%s has mean %.4f, want 0", what, mean)
 		}
-		theta, reward, _ := play(t, name, 2, runs, 1, 3)
-		_, later, _ := play(t, name, 2, runs, 1, 4)
-		played, noise, next, both, product := make([]float64, runs), make([]float64, runs), make([]float64, runs),
-			make([]float64, runs), make([]float64, runs)
-		for i := range runs {
-			played[i] = float64(theta[2*i+1])
-			noise[i], next[i] = float64(reward[i])-played[i], float64(later[i])-played[i]
-			both[i], product[i] = played[i]*noise[i]/0.75, noise[i]*next[i]/0.25 // in units of their standard deviations
-		}
-		for what, c := range map[string]struct {
-			v        []float64
-			variance float64
-		}{"theta": {played, 2.25}, "noise": {noise, 0.25}, "theta times noise": {both, 1},
-			"noise of two periods": {product, 1}} {
-			mean, variance := meanAndVariance(c.v)
-			if math.Abs(mean) > 5*math.Sqrt(c.variance/runs) {
-				t.Errorf("%s: %s has mean %.4f, want 0", name, what, mean)
-			}
-			// The variance of a product of two independent normal numbers has a kurtosis of 9: standard error
-			// sqrt(8/n).
-			if math.Abs(variance/c.variance-1) > 5*math.Sqrt(8.0/runs) {
-				t.Errorf("%s: %s has variance %.4f, want %.4f", name, what, variance, c.variance)
-			}
+		// The variance of a product of two independent normal numbers has a kurtosis of 9: standard error
+		// sqrt(8/n).
+		if math.Abs(variance/c.variance-1) > 5*math.Sqrt(8.0/runs) {
+			t.Errorf("%s has variance %.4f, want %.4f", what, variance, c.variance)
 		}
 	}
 }
@@ -109,6 +105,7 @@ func TestGaussianStep(t *testing.T) {
 // The bound equals the regret of the rule in its proof if rewards have no noise. Stopping later or earlier is not
 // better. Exact values are known for one and two arms.
 func TestLeastRegret(t *testing.T) {
+	notInShort(t)
 	draw := rand.New(rand.NewPCG(1, 2))
 	// regret returns the regret of an agent that tries new arms until the best arm seen, b, exceeds scale times the
 	// threshold of the rule, and then stays with it.

@@ -9,7 +9,6 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
-	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -19,6 +18,7 @@ import (
 // outputs has twice as much, divided by rho^2. Over 2,000 runs of 10 actions, which are correlated within a run, the
 // standard error is about 3%. Actions are drawn from N(0, I).
 func TestNeuralLogisticGenerator(t *testing.T) {
+	notInShort(t)
 	const s, features, actions, runs, rho = 0.7737, 4, 10, 2000, 1.5
 	w := &NeuralLogistic{Actions: actions, Features: features, Generator: []int{6, 5}, Temperature: rho}
 	if err := w.Validate(); err != nil {
@@ -29,31 +29,29 @@ func TestNeuralLogisticGenerator(t *testing.T) {
 	for i := range seeds {
 		seeds[i] = uint64(i)
 	}
-	testbackend.ForEach(t, func(t *testing.T, name string) {
-		e, err := backend.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := CallOnceN(e, func(in []*Node) []*Node {
-			state := w.Init(rng.New(in[0]), nil)
-			p := w.Means(state)
-			logits := Sub(Log(p), Log1P(Neg(p)))
-			x := state["actions"]
-			x.AssertDims(runs, actions, features)
-			return []*Node{ReduceAllMean(logits), ReduceAllMean(Square(logits)), ReduceAllMean(x), ReduceAllMean(Square(x))}
-		}, seeds)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := func(i int) float64 { return float64(tensors.ToScalar[float32](out[i])) }
-		if math.Abs(got(0)) > 5*math.Sqrt(want/runs) || math.Abs(got(1)/want-1) > 0.15 {
-			t.Errorf("logits have mean %.4f and variance %.4f, want 0 and %.4f", got(0), got(1), want)
-		}
-		if n := float64(runs * actions * features); math.Abs(got(2)) > 5/math.Sqrt(n) ||
-			math.Abs(got(3)-1) > 5*math.Sqrt(2/n) {
-			t.Errorf("actions have mean %.4f and variance %.4f, want 0 and 1", got(2), got(3))
-		}
-	})
+	e, err := backend.Open(backend.Go)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := CallOnceN(e, func(in []*Node) []*Node {
+		state := w.Init(rng.New(in[0]), nil)
+		p := w.Means(state)
+		logits := Sub(Log(p), Log1P(Neg(p)))
+		x := state["actions"]
+		x.AssertDims(runs, actions, features)
+		return []*Node{ReduceAllMean(logits), ReduceAllMean(Square(logits)), ReduceAllMean(x), ReduceAllMean(Square(x))}
+	}, seeds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := func(i int) float64 { return float64(tensors.ToScalar[float32](out[i])) }
+	if math.Abs(got(0)) > 5*math.Sqrt(want/runs) || math.Abs(got(1)/want-1) > 0.15 {
+		t.Errorf("logits have mean %.4f and variance %.4f, want 0 and %.4f", got(0), got(1), want)
+	}
+	if n := float64(runs * actions * features); math.Abs(got(2)) > 5/math.Sqrt(n) ||
+		math.Abs(got(3)-1) > 5*math.Sqrt(2/n) {
+		t.Errorf("actions have mean %.4f and variance %.4f, want 0 and 1", got(2), got(3))
+	}
 }
 
 // In 4,000 periods, an action's rewards are 1 as often as its probability says, within 5 standard errors. Its regret is

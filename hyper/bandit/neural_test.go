@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
-
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -49,20 +47,18 @@ func drawNeural(t testing.TB, name string, b *Neural, runs int) (actions, mean [
 // Actions have length 1, up to about ten roundings of single precision, and all differ.
 func TestNeuralActionsAreOnTheSphere(t *testing.T) {
 	const actions, features, runs = 7, 5, 300
-	testbackend.ForEach(t, func(t *testing.T, name string) {
-		x, _ := drawNeural(t, name, &Neural{Actions: actions, Features: features, Generator: []int{2}}, runs)
-		seen := map[float32]bool{}
-		for at := 0; at < len(x); at += features {
-			norm := 0.0
-			for _, v := range x[at : at+features] {
-				norm += float64(v) * float64(v)
-			}
-			if math.Abs(norm-1) > 2e-6 || seen[x[at]] {
-				t.Fatalf("action %d is %v, want length 1; seen before: %v", at/features, x[at:at+features], seen[x[at]])
-			}
-			seen[x[at]] = true
+	x, _ := drawNeural(t, backend.Go, &Neural{Actions: actions, Features: features, Generator: []int{2}}, runs)
+	seen := map[float32]bool{}
+	for at := 0; at < len(x); at += features {
+		norm := 0.0
+		for _, v := range x[at : at+features] {
+			norm += float64(v) * float64(v)
 		}
-	})
+		if math.Abs(norm-1) > 2e-6 || seen[x[at]] {
+			t.Fatalf("action %d is %v, want length 1; seen before: %v", at/features, x[at:at+features], seen[x[at]])
+		}
+		seen[x[at]] = true
+	}
 }
 
 // The generator 20-3-3-1 of section 4.2 has variances 2.25 for the 20*3 weights of the first layer, 2.25/3 for the 9
@@ -85,6 +81,7 @@ func TestNeuralVariances(t *testing.T) {
 // multiplies the variance by 2.25/2 and adds 1. The mean and the mean square over runs are within 5 of their standard
 // errors in the sample.
 func TestNeuralRewardVariance(t *testing.T) {
+	notInShort(t)
 	const runs = 20_000
 	for _, c := range []struct {
 		layers []int // all layers except for the output
@@ -109,6 +106,7 @@ func TestNeuralRewardVariance(t *testing.T) {
 // - a) cos a) / (2 pi) with cos a = c/3.25 (Cho and Saul 2009), and the mean rewards have 2.25 E + 1; without a hidden
 // layer they have c. The products are compared in the mean, and weighted by x^T x' and by its square.
 func TestNeuralCovariance(t *testing.T) {
+	notInShort(t)
 	const runs, features = 20_000, 3
 	for _, hidden := range [][]int{nil, {4}} {
 		x, mean := drawNeural(t, backend.Go, &Neural{Actions: 2, Features: features, Generator: hidden}, runs)

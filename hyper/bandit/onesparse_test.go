@@ -108,6 +108,7 @@ func playOneSparse(t *testing.T, name string, n, runs, action, period int, sd fl
 // theta* is a one-hot vector, which the mean rewards of the first N actions show; the others are x^T theta*. All
 // components are equally likely: the chi-squared test over 10,000 seeds rejects at a probability of 1e-6.
 func TestOneSparseTruth(t *testing.T) {
+	notInShort(t)
 	const runs = 10_000
 	for _, n := range []int{2, 7, 12} {
 		b := &OneSparse{Size: n}
