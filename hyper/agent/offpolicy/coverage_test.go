@@ -2,7 +2,6 @@ package offpolicy
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -19,69 +18,85 @@ func init() { testbackend.CompileQuickly() }
 
 var estimators = []Estimator{IPS{}, IPS{Clip: 5}, SNIPS{}, DoublyRobust{}, Switch{Threshold: 5}}
 
-// covered evaluates logs of a world, and returns the share of intervals that contain the true value, their mean width,
-// and the values. At most 5 of 1,000 logs may be refused for their mean weight; by chance it is 1.
-func covered(w *world, truth float64, logs, n int, e Estimator, o Options) (share, width float64, values []float64) {
-	r, held, refused := rand.New(rand.NewPCG(1, 2)), 0, 0
-	for range logs {
-		got, err := Evaluate(w.log(r, n), e, o)
-		if errors.Is(err, ErrMeanWeight) && refused < 5 {
-			refused++
-			continue
-		}
-		if err != nil {
-			panic(err)
-		}
-		if got.Lower <= truth && truth <= got.Upper {
-			held++
-		}
-		width += got.Upper - got.Lower
-		values = append(values, got.Value)
+// coverage says how an estimator did on some logs.
+type coverage struct {
+	share, width float64 // of the intervals that contain the true value; the mean width
+	values       []float64
+	refused      int
+}
+
+// covered evaluates logs of a world by estimators. At most 5 of 1,000 logs may be refused for their mean weight; by
+// chance it is 1.
+func covered(w *world, logs, n int, o Options, all ...Estimator) []coverage {
+	r, out, truth := rand.New(rand.NewPCG(1, 2)), make([]coverage, len(all)), make([]float64, len(all))
+	for i, e := range all {
+		truth[i] = w.estimand(e)
 	}
-	n = len(values)
-	return float64(held) / float64(n), width / float64(n), values
+	for range logs {
+		log := w.log(r, n)
+		for i, e := range all {
+			c := &out[i]
+			got, err := Evaluate(log, e, o)
+			if errors.Is(err, ErrMeanWeight) && c.refused < 5 {
+				c.refused++
+				continue
+			}
+			if must.M1(got, err).Lower <= truth[i] && truth[i] <= got.Upper {
+				c.share++
+			}
+			c.width += got.Upper - got.Lower
+			c.values = append(c.values, got.Value)
+		}
+	}
+	for i := range out {
+		n := float64(len(out[i].values))
+		out[i].share, out[i].width = out[i].share/n, out[i].width/n
+	}
+	return out
 }
 
 // Of 1,000 logs, 93% to 97% have an interval that contains the true value: a true coverage of 95% gives a share from
 // 0.936 to 0.964 in 95 of 100 tests. Estimators without bias have the true value on average.
 func TestCoverage(t *testing.T) {
-	t.Parallel()
+	if testing.Short() {
+		t.Skip("not in short runs")
+	}
 	for _, k := range []struct {
 		name string
 		w    *world
 		n    int
+		all  []Estimator
 	}{
-		{"half at random, clicks", newWorld(0.5, bernoulli), 2000},
-		{"all at random, normal rewards", newWorld(1, gaussian), 1000},
-		{"half at random, single probabilities", newWorld(0.5, bernoulli).partial(), 2000},
+		{"half at random, clicks", newWorld(0.5, bernoulli), 2000, estimators},
+		{"all at random, normal rewards", newWorld(1, gaussian), 1000, []Estimator{IPS{Clip: 5}, SNIPS{}, DoublyRobust{}}},
+		{"half at random, single probabilities", newWorld(0.5, bernoulli).partial(), 2000, []Estimator{IPS{}, Switch{Threshold: 5}}},
 	} {
-		for _, e := range estimators {
-			t.Run(fmt.Sprint(k.name, ", ", e), func(t *testing.T) {
-				t.Parallel()
-				share, width, values := covered(k.w, k.w.estimand(e), 1000, k.n, e, Options{})
-				mean, deviation := stat.MeanStdDev(values, nil)
-				bias := mean - k.w.estimand(e)
-				t.Logf("coverage %.3f, width %.4f, bias %.5f, deviation %.4f", share, width, bias, deviation)
-				if share < 0.93 || share > 0.97 {
-					t.Errorf("coverage is %.3f, want 0.93 to 0.97", share)
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
+			for i, c := range covered(k.w, 1000, k.n, Options{}, k.all...) {
+				mean, deviation := stat.MeanStdDev(c.values, nil)
+				bias := mean - k.w.estimand(k.all[i])
+				t.Logf("%v: coverage %.3f, width %.4f, bias %.5f, deviation %.4f", k.all[i], c.share, c.width, bias, deviation)
+				if c.share < 0.93 || c.share > 0.97 {
+					t.Errorf("%v: coverage is %.3f, want 0.93 to 0.97", k.all[i], c.share)
 				}
 				if math.Abs(bias) > 4*deviation/math.Sqrt(1000)+0.01*deviation {
-					t.Errorf("the mean of 1,000 values has an error of %v, and their deviation is %v", bias, deviation)
+					t.Errorf("%v: the mean of 1,000 values has an error of %v, and their deviation is %v",
+						k.all[i], bias, deviation)
 				}
-			})
-		}
+			}
+		})
 	}
 }
 
 // With a fifth of the actions at random, 600 decisions have about six weights of 50 that matter, and sometimes none.
 // The interval knows the weights that the log may lack, and its coverage is too large. Options.Least refuses it.
 func TestCoverageWithHeavyWeights(t *testing.T) {
-	t.Parallel()
 	w := newWorld(0.2, bernoulli)
-	share, width, _ := covered(w, w.value(), 400, 600, SNIPS{}, Options{Least: 0.1})
-	t.Logf("coverage %.3f, width %.4f", share, width)
-	if share < 0.95 {
-		t.Errorf("coverage is %.3f, want 0.95 or more", share)
+	c := covered(w, 400, 600, Options{Least: 0.1}, SNIPS{})[0]
+	t.Logf("coverage %.3f, width %.4f", c.share, c.width)
+	if c.share < 0.95 {
+		t.Errorf("coverage is %.3f, want 0.95 or more", c.share)
 	}
 	if _, err := Evaluate(w.log(newRand(), 600), SNIPS{}, Options{}); !errors.Is(err, ErrTooFew) {
 		t.Errorf("error is %v, want ErrTooFew", err)
@@ -92,6 +107,9 @@ func TestCoverageWithHeavyWeights(t *testing.T) {
 // the arm with the best rewards so far in 7 of 10 decisions, and otherwise any arm; the reward model has the mean
 // rewards so far. The target takes the worst arm.
 func TestCoverageOfLearningLog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs")
+	}
 	t.Parallel()
 	r, held, means := rand.New(rand.NewPCG(1, 2)), map[Estimator]int{}, []float64{0.45, 0.5, 0.55}
 	for range 1000 {
