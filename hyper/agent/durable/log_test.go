@@ -93,7 +93,11 @@ func kept(t *testing.T, l *Log, from uint64) (out []journal.Record) {
 // A machine that loses its power at any time keeps what Append has acknowledged, in the order of the numbers. Of the
 // writes that were not synced, each part is lost with probability one half.
 func TestPowerLoss(t *testing.T) {
-	for seed := range 40 {
+	seeds := 40
+	if testing.Short() {
+		seeds = 8
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))
 		disk := vfs.NewCrashableMem()
 		l := must.M1(Open("log", Options{Log: silent, disk: virtual{disk}, segment: 2000}))
@@ -121,6 +125,7 @@ func TestPowerLoss(t *testing.T) {
 			if n > r.IntN(400) {
 				break
 			}
+			time.Sleep(20 * time.Microsecond)
 		}
 		mu.Lock()
 		before := len(acked)
@@ -349,6 +354,9 @@ func cloned(t *testing.T, from, to vfs.FS) {
 // A log is read while another process writes it: a reader has the records from when it was opened, in order, and no
 // partial record.
 func TestReadBesideWriter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not in short runs")
+	}
 	dir := t.TempDir()
 	l := must.M1(Open(dir, Options{Log: silent, Sync: None, segment: 5 << 20})) // 250 records
 	ctx, stop := context.WithCancel(t.Context())
@@ -366,7 +374,7 @@ func TestReadBesideWriter(t *testing.T) {
 	last, gaps := uint64(0), 0
 	begun := time.Now()
 	long := func(d time.Duration) bool { return time.Since(begun) > d }
-	for !long(time.Second) || last < 1000 && !long(time.Minute) {
+	for !long(time.Second/2) || last < 1000 && !long(time.Minute) {
 		r, err := Open(dir, Options{Log: silent, ReadOnly: true})
 		if err != nil {
 			gaps++ // a file had gone in between
@@ -439,7 +447,11 @@ func TestClosed(t *testing.T) {
 
 // Close runs beside all other calls: each call is done, or returns that the log is closed.
 func TestCloseBesideUse(t *testing.T) {
-	for range 20 {
+	rounds := 10
+	if testing.Short() {
+		rounds = 2
+	}
+	for range rounds {
 		dir := t.TempDir()
 		l := must.M1(Open(dir, Options{Log: silent}))
 		must.M1(put(l, records...))
@@ -447,13 +459,13 @@ func TestCloseBesideUse(t *testing.T) {
 		acked := make([]int, 4)
 		for w := range acked {
 			users.Go(func() {
-				for {
-					_, err := put(l, records[0])
+				for range 50 { // or Close may take seconds to begin
+					first, err := put(l, records[0])
 					if err == nil {
 						acked[w]++
 						err = l.Sync()
 					}
-					for _, e := range l.All(0) {
+					for _, e := range l.All(first) {
 						err = errors.Join(err, e)
 					}
 					if err == nil {
