@@ -31,10 +31,11 @@ func TestUCB(t *testing.T) {
 			values   [][]float32
 			want     int32
 		}{
-			{0.28, many, 1}, {0.01, four, 1}, {0.25, four, 1}, {0.26, four, 1}, {0.5, four, 1}, {0.51, four, 2}, {0.75, four, 2}, {0.76, four, 0},
+			{0.28, many, 1}, // the 7th
+			{0.01, four, 1}, {0.25, four, 1}, {0.26, four, 1}, {0.5, four, 1}, {0.51, four, 2}, {0.75, four, 2}, {0.76, four, 0},
 			{1, four, 0},
 			{0, four, 0},                                                        // 0.95 of 4 is the largest
-			{0.24, many, 0}, {0.25, many, 1}, {0.281, many, 0}, // the 6th, a tie, and the 8th; above, the 7th
+			{0.24, many, 0}, {0.25, many, 1}, {0.281, many, 0}, // the 6th, a tie, and the 8th
 			{1, [][]float32{{1, 2, 2}, {0, 1, 2}}, 1}, // a tie
 			{0.3, [][]float32{{1, 7, 2}}, 1},          // one function
 		} {

@@ -69,7 +69,8 @@ func TestCoverage(t *testing.T) {
 	}{
 		{"half at random, clicks", newWorld(0.5, bernoulli), 2000, estimators},
 		{"all at random, normal rewards", newWorld(1, gaussian), 1000, []Estimator{IPS{Clip: 5}, SNIPS{}, DoublyRobust{}}},
-		{"half at random, single probabilities", newWorld(0.5, bernoulli).partial(), 2000, []Estimator{IPS{}, Switch{Threshold: 5}}},
+		{"half at random, single probabilities", newWorld(0.5, bernoulli).partial(), 2000,
+			[]Estimator{IPS{}, Switch{Threshold: 5}}},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
