@@ -60,7 +60,7 @@ func actionSpecs(t *testing.T) (specs []lab.Spec) {
 // part returns the entries with a kind of learner, or on the backend go with an unusual value of a setting, that no
 // entry of the backend in shown has. TestGolden has all agents with their usual settings. On XLA part omits the
 // one-sparse hypermodel: its softmax enlarges rounding errors, so that other vector widths than AVX-512's give other
-// actions. With -short it has the kinds alone.
+// actions.
 func (g golden) part(shown map[string]bool) golden {
 	some := g
 	some.Spec.Entries, some.Digests = nil, nil
@@ -69,7 +69,7 @@ func (g golden) part(shown map[string]bool) golden {
 			continue
 		}
 		shows := []string{fmt.Sprintf("%T", e.Setting.Learner)}
-		if g.Backend == backend.Go && !testing.Short() {
+		if g.Backend == backend.Go {
 			shows = append(shows, unusual(e)...)
 		}
 		isNew := false
@@ -100,6 +100,9 @@ func whole(t *testing.T, e lab.Entry) string {
 // backends. If the test fails, see TestGolden. -actions.all checks all entries, for processors with AVX-512. -update
 // adds missing entries.
 func TestActions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds; TestGolden has all agents")
+	}
 	path, lines := readGolden(t, "actions")
 	seen, shown := map[string]bool{}, map[string]bool{}
 	t.Run("recorded", func(t *testing.T) {
@@ -113,9 +116,6 @@ func TestActions(t *testing.T) {
 			t.Run(g.name(), func(t *testing.T) {
 				if len(g.Spec.Entries) == 0 {
 					return // other experiments show the same
-				}
-				if testing.Short() && g.Backend != backend.Go {
-					t.Skip("takes some seconds")
 				}
 				if err := backend.Check(g.Backend); err != nil {
 					t.Skip(err)

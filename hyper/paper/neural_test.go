@@ -125,6 +125,9 @@ func TestNeuralAgentsMeetTheSameEnvironment(t *testing.T) {
 // With a huge annealing rate epsilon-greedy acts at random, and with a rate of 1 it soon exploits. Over the same 300
 // environments, the first has more regret after 60 periods, by more than 3 standard errors of the difference.
 func TestEpsilonGreedyAnneals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes hundreds of runs")
+	}
 	const runs = 300
 	rows := simulate(t, tiny(t, paper.Neural, []string{"egreedy"}, lab.Size{Periods: 60, Runs: runs}, "anneal=1000000,1",
 		"noise=0.1"))
@@ -152,8 +155,12 @@ func TestInterruptedNeuralRunsResumeToTheSameBytes(t *testing.T) {
 		{"neural", "linear", "clip=1,0"}, {"neural", "egreedy", "anneal=3"}, {"neural", "independent", "noise=1"},
 		{"posterior-approximations", "bbb", "optimizer=adam"}, {"posterior-approximations", "dropout", "noise=1"},
 	} {
+		if testing.Short() && c.agent != "linear" {
+			continue
+		}
 		s := tiny(t, paper.Known[c.experiment], []string{c.agent}, lab.Size{Periods: 20, Runs: 3}, c.set)
-		o := lab.Options{Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 7, Every: time.Nanosecond, Dir: t.TempDir()}
+		o := lab.Options{Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 7, Every: time.Nanosecond, Dir: t.TempDir(),
+			Programs: new(lab.Programs)}
 		text := func() string { return string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))) }
 		if _, err := lab.Run(t.Context(), s, paper.Known, o); err != nil {
 			t.Fatal(err)

@@ -106,6 +106,9 @@ func TestSparseSettingsAreRefused(t *testing.T) {
 // hypermodel and with the exact posterior of section 5. No run diverges, every agent has some regret, and any two
 // policies take different actions.
 func TestEveryPolicyRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles many programs; TestGolden has policies")
+	}
 	size := lab.Size{Periods: 12, Runs: 3}
 	check := func(x lab.Experiment, agents []string, policy string, sets ...string) (digests map[string]string) {
 		spec := tiny(t, x, agents, size, append(sets, "policy="+policy)...)

@@ -6,13 +6,9 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
 
-	"github.com/janpfeifer/must"
-
-	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -34,7 +30,7 @@ func TestTails(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some ten seconds")
 	}
-	populations := pairsOfAgents(t)
+	populations := pairsOfAgents()
 	if len(populations) < 300 {
 		t.Fatalf("%d pairs of agents have 60 runs in common, want 300 or more", len(populations))
 	}
@@ -109,23 +105,11 @@ func sum(x []float64) (total float64) {
 
 // pairsOfAgents returns the regrets of all pairs of agents that have committed runs of the same length in the same
 // world, with at least 60 common seeds.
-func pairsOfAgents(t *testing.T) (all []pair) {
-	var folders []string
+func pairsOfAgents() (all []pair) {
 	for _, name := range paper.Order {
-		if root := filepath.Join("../../notebooks/results", name); name != "frontier" {
-			folders = append(append(folders, root), must.M1(filepath.Glob(filepath.Join(root, "*")))...)
+		for _, s := range committed()[name] {
+			all = append(all, pairsOf(s.header, s.rows)...)
 		}
-	}
-	for _, folder := range folders {
-		pieces := must.M1(filepath.Glob(filepath.Join(folder, "*.gz")))
-		if len(pieces) == 0 {
-			continue
-		}
-		h, rows, err := analysis.Read(paper.Known, pieces...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, pairsOf(h, rows)...)
 	}
 	return all
 }
