@@ -17,10 +17,8 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
-	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/backend"
 )
-
-func init() { testbackend.CompileQuickly() }
 
 // pipe is the file that replaces GoNB's pipe.
 var pipe string
@@ -37,6 +35,9 @@ func TestMain(m *testing.M) {
 		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Setenv(name, path)); err != nil {
 			panic(err)
 		}
+	}
+	if os.Getenv("HYPER_BACKEND") == "" {
+		_ = os.Setenv("HYPER_BACKEND", backend.Go) // compiles fastest
 	}
 	gonbui.IsNotebook = true
 	livePause, watchPause = 0, 0
@@ -123,16 +124,16 @@ func TestStudyThatIsNotThere(t *testing.T) {
 func TestStudies(t *testing.T) {
 	t.Chdir("../../notebooks")
 	var got []string
-	for _, s := range Studies("ids") {
+	for _, s := range Studies("remedies") {
 		got = append(got, fmt.Sprintf("%s: %d entries", s.Folder, len(s.Header.Spec.Entries)))
 		if len(s.Rows) == 0 {
 			t.Errorf("study %s has no rows", s.Folder)
 		}
-		if text := fmt.Sprint(s); !strings.HasPrefix(text, s.Folder+": ids: ") || len(text) > 300 {
+		if text := fmt.Sprint(s); !strings.HasPrefix(text, s.Folder+": neural: ") || len(text) > 300 {
 			t.Errorf("a study is printed as %q, want its folder and experiment", text)
 		}
 	}
-	if want := []string{"ids: 33 entries", "ids/study8: 10 entries"}; !slices.Equal(got, want) {
+	if want := []string{"remedies: 10 entries", "remedies/long: 1 entries"}; !slices.Equal(got, want) {
 		t.Errorf("studies %q, want %q", got, want)
 	}
 	defer func() {

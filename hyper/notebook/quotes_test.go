@@ -24,6 +24,9 @@ var quoted = regexp.MustCompile(`"\* \*\*([0-9]+)\. (?:[^"\\]|\\.)*\\n"`)
 // The answers in the outputs of notebooks equal the answers of the present results. With -update the test writes the
 // answers, so that new results need no new execution.
 func TestNotebooksQuoteTheAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the studies of the paper")
+	}
 	t.Chdir("../../notebooks")
 	files := must.M1(filepath.Glob("*.ipynb"))
 	quoting, list := 0, strings.SplitAfter(listOf(answers(), nil), "\n")

@@ -43,17 +43,17 @@ func TestMeansAndMedians(t *testing.T) {
 // The figures of notebook 11 are of the committed studies.
 func TestRegrets(t *testing.T) {
 	t.Chdir("../../notebooks")
-	const pattern = "ids/study8/low-*"
-	panels := Regrets(plot.Options{Title: "little noise"}, pattern)
-	if len(panels) != 2 || panels[0].Title.Text != "little noise, mean" || panels[1].Title.Text != "little noise, median" {
+	const pattern = "neural/ensemble-?0-200"
+	panels := Regrets(plot.Options{Title: "two sizes"}, pattern)
+	if len(panels) != 2 || panels[0].Title.Text != "two sizes, mean" || panels[1].Title.Text != "two sizes, median" {
 		t.Errorf("got %d panels with the title %q", len(panels), panels[0].Title.Text)
 	}
 	if p := MeanRegret(plot.Options{Title: "x"}, pattern); p.Title.Text != "x" {
 		t.Errorf("got title %q, want x", p.Title.Text)
 	}
 	all := FinalRegrets(pattern)
-	if len(all) != 4 || all[0].Runs != 500 || !slices.ContainsFunc(all, func(s analysis.Standing) bool { return s.Agent == "exact-ids" }) {
-		t.Errorf("got %+v, want four agents in 500 runs", all)
+	if len(all) != 2 || all[0].Runs != 60 || all[0].Agent != "ensemble" {
+		t.Errorf("got %+v, want two ensembles in 60 runs", all)
 	}
 	defer func() {
 		if recover() == nil {

@@ -32,7 +32,7 @@ func spec(t *testing.T, periods int) lab.Spec {
 // computes nothing.
 func TestRun(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	s, now := spec(t, 300), shown(t)
+	s, now := spec(t, 60), shown(t)
 	h, rows := Run(s)
 	if !complete(h, rows) {
 		t.Fatalf("got %d rows, want all", len(rows))
@@ -42,8 +42,8 @@ func TestRun(t *testing.T) {
 		t.Fatalf("got %d messages, the last one %.80q, want it empty", len(all), all[len(all)-1])
 	}
 	last := all[len(all)-2]
-	if !strings.Contains(last, "% of 2400 run-periods") { // 2 agents, 4 runs, 300 periods
-		t.Errorf("line before the end: got %.120q, want the share of 2400 run-periods", last)
+	if !strings.Contains(last, "% of 480 run-periods") { // 2 agents, 4 runs, 60 periods
+		t.Errorf("line before the end: got %.120q, want the share of 480 run-periods", last)
 	}
 	checkImage(t, last)
 	now = shown(t)
@@ -55,7 +55,7 @@ func TestRun(t *testing.T) {
 	if len(files) != 1 {
 		t.Fatalf("results are in the files %v, want one", files)
 	}
-	if other, _ := folder(spec(t, 301)); other == filepath.Dir(files[0]) {
+	if other, _ := folder(spec(t, 61)); other == filepath.Dir(files[0]) {
 		t.Error("two Specs have the same folder")
 	}
 }
@@ -63,7 +63,7 @@ func TestRun(t *testing.T) {
 // An interrupted run leaves valid partial results and no output. The next call returns the same rows as a run without
 // interruption.
 func TestInterruptedRun(t *testing.T) {
-	s := spec(t, 40_000)
+	s := spec(t, 100)
 	t.Setenv("TMPDIR", t.TempDir())
 	_, want := Run(s)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -102,7 +102,7 @@ func TestRunFails(t *testing.T) {
 			t.Error("the output is not empty at the end")
 		}
 	}()
-	s := spec(t, 300)
+	s := spec(t, 100)
 	s.Runs = 0
 	Run(s)
 }
@@ -147,15 +147,18 @@ func TestLive(t *testing.T) {
 
 // A Live shows output 5 to 10 times a second if the output is drawn quickly.
 func TestLiveRate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits by the clock")
+	}
 	defer func(before time.Duration) { livePause = before }(livePause)
-	livePause = 100 * time.Millisecond
+	livePause = 50 * time.Millisecond
 	now, l, begin := shown(t), NewLive(), time.Now()
-	for time.Since(begin) < time.Second {
+	for time.Since(begin) < time.Second/2 {
 		l.Show("still at it", nil)
 		time.Sleep(10 * time.Millisecond)
 	}
 	if n := len(now()); n < 5 || n > 11 {
-		t.Errorf("got %d outputs in a second, want 5 to 11", n)
+		t.Errorf("got %d outputs in half a second, want 5 to 11", n)
 	}
 }
 
