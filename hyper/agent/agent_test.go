@@ -2,9 +2,11 @@ package agent_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -22,7 +24,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-func init() { testbackend.CompileQuickly() }
+// TestMain makes short runs use the Go backend, which compiles sooner than XLA.
+func TestMain(m *testing.M) {
+	testbackend.CompileQuickly()
+	flag.Parse()
+	if testing.Short() && os.Getenv("HYPER_BACKEND") == "" {
+		os.Setenv("HYPER_BACKEND", backend.Go)
+	}
+	os.Exit(m.Run())
+}
 
 // armsModel returns the hypermodel of section 4.1: K independent arms, each with m dimensions of the index.
 func armsModel(arms, m int) hyper.Model {
@@ -62,7 +72,7 @@ func TestRegressionTightensAtTheData(t *testing.T) {
 			Base:  mlp,
 			Hyper: hyper.Linear{Layout: hyper.Dense(n, 8), P: index.Gaussian{N: 8}},
 			Prior: &hyper.Prior{Base: prior, Layout: hyper.Dense(n, 8)},
-		}, StepSize: 0.005, NoiseVariance: 0.1, Train: train.Config{Capacity: 32, Batch: 16, Steps: 1}},
+		}, StepSize: 0.01, NoiseVariance: 0.1, Train: train.Config{Capacity: 32, Batch: 16, Steps: 1}},
 		Features: 1,
 		Seed:     3,
 		Backend:  backend.Go,
@@ -73,7 +83,7 @@ func TestRegressionTightensAtTheData(t *testing.T) {
 		x := float32(i)/16 - 0.5
 		must.M(a.Add([]float32{x}, float32(math.Sin(3*float64(x)))))
 	}
-	must.M(a.Learn(context.Background(), 800))
+	must.M(a.Learn(context.Background(), 400))
 	after := spread(must.M1(a.Sample(at, 200)))
 	if !(after[0] < before[0]/2 && after[1] < before[1]/2) {
 		t.Errorf("spread at the data: %.2f before and %.2f after training, want a large and a small one", before, after)

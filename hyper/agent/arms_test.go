@@ -72,7 +72,8 @@ func lives(a *agent.Agent, c agent.Config, r *rand.Rand, n int) (late []string) 
 func TestArmsComeAndGo(t *testing.T) {
 	testbackend.ForEach(t, func(t *testing.T, b string) {
 		for name, c := range growing(b) {
-			if b != backend.Go && name != "arms" { // the others learn in plain Go, or begin with the same programs
+			// Not on XLA: the others learn in plain Go, or begin with the same programs.
+			if b != backend.Go && name != "arms" || testing.Short() && name != "arms" && name != "forgets" {
 				continue
 			}
 			t.Run(name, func(t *testing.T) {
@@ -175,7 +176,10 @@ func resumed(t *testing.T, c agent.Config, path string, log *memory, a *agent.Ag
 
 // Decisions, rewards, samples and saves run during changes of arms, and none fails.
 func TestArmsSideBySide(t *testing.T) {
-	for name, c := range growing("") {
+	for name, c := range growing(backend.Go) {
+		if testing.Short() && name != "arms" {
+			continue
+		}
 		path, log := filepath.Join(t.TempDir(), "agent"), &memory{}
 		a := must.M1(agent.Open(c, path, log))
 		var all sync.WaitGroup

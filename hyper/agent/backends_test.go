@@ -15,6 +15,7 @@ import (
 // An agent takes the same decisions on both backends for one seed, until a rounding error changes one; its
 // probabilities differ only by rounding. An agent saved on one backend continues on the other.
 func TestSameDecisionsOnBothBackends(t *testing.T) {
+	agent.NotInShort(t)
 	if err := backend.Check(backend.XLACPU); err != nil {
 		t.Skip(err)
 	}

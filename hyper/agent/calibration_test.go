@@ -93,6 +93,7 @@ func deviations(x []float64) float64 {
 // A belief in worlds of its own prior is calibrated: marginal and joint densities are as expected, and a tenth of the
 // responses falls into each tenth of the predicted distribution. With three times the noise it is not calibrated.
 func TestCalibration(t *testing.T) {
+	agent.NotInShort(t)
 	const worlds = 80
 	w := calibrated(t, 0.5, worlds)
 	if m, j := deviations(w.marginal), deviations(w.joint); math.Abs(m) > 3.5 || math.Abs(j) > 3.5 {

@@ -19,6 +19,7 @@ var allChanges = flag.Bool("change.all", false, "alarms of four data sets: some 
 // middle on there is a true change, which the test finds. The quick test uses three orders of phishing; -change.all
 // uses all included data sets and takes about 6 minutes.
 func TestChangeOfRows(t *testing.T) {
+	NotInShort(t)
 	orders := map[string]int{"phishing": 3}
 	if *allChanges {
 		orders = map[string]int{"phishing": 30, "segment": 12, "digits": 12, "shuttle": 8}

@@ -25,6 +25,7 @@ func firstAlarm(r *rand.Rand, n int, err func(i int) float64) int {
 // 1,000 data, with a standard error of 9.5. This also holds for a belief that predicts 0.3 for rewards of which one in
 // ten is 1 and the others are 0, and for errors without a mean.
 func TestChangeFalseAlarms(t *testing.T) {
+	NotInShort(t)
 	for name, err := range map[string]func(*rand.Rand) float64{
 		"normal": func(r *rand.Rand) float64 { return r.NormFloat64() },
 		"0 or 1": func(r *rand.Rand) float64 { return math.Floor(r.Float64()+0.1) - 0.3 },
@@ -45,6 +46,7 @@ func TestChangeFalseAlarms(t *testing.T) {
 
 // Errors are N(0, 1), and N(shift, 1) after 500 data.
 func TestChangeDelay(t *testing.T) {
+	NotInShort(t)
 	for _, c := range []struct{ shift, most float64 }{{0.5, 110}, {1, 30}, {2, 10}} {
 		r, sum, found, early := rand.New(rand.NewPCG(3, 4)), 0.0, 0, 0
 		err := func(i int) float64 {

@@ -109,6 +109,7 @@ func TestDataKept(t *testing.T) {
 
 // Growth begins with 1,024 rows, and learns the same as if it had had all rows from the beginning.
 func TestGrowth(t *testing.T) {
+	agent.NotInShort(t)
 	c := agent.Config{Learner: learner.Learner{
 		Belief: armsModel(3, 2), StepSize: 0.01,
 		Train: train.Config{Integrate: train.Sampled, Steps: 1, Batch: 2, Indices: 2},

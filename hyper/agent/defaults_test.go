@@ -209,13 +209,13 @@ func learn(t *testing.T, p problem, set func(c *agent.Config)) (seen, unseen, sp
 
 // Agents of every kind, with all defaults, learn standardised data: they stay finite, fit the data better than their
 // mean does, are not much worse than the mean elsewhere, and their spread is neither 0 nor wider than the prior's. Each
-// agent learns a fifth of the problems, and each problem is learned by a fifth of the agents. -defaults.all is all.
+// agent learns one problem; -defaults.all is all.
 func TestDefaultsLearn(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(believers(1))) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for j, p := range problems {
-				if (i+j)%5 > 0 && !*allDefaults {
+				if !*allDefaults && ((i+j)%10 > 0 || testing.Short() && p.name != "cars") {
 					continue
 				}
 				seen, unseen, spreadSeen, spreadUnseen := learn(t, p, believers(p.inputs)[name])

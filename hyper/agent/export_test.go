@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -10,6 +11,14 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
+
+// NotInShort skips a test in short runs. A Parallel test calls it first.
+func NotInShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not in short runs")
+	}
+}
 
 // Told adds a datum and makes a round of SGD steps, or does neither, as Observe does with the feedback of a decision.
 func (a *Agent) Told(x []float32, y float32) error {

@@ -218,7 +218,7 @@ func TestBernoulliRewards(t *testing.T) {
 	c.Learner.Train = train.Config{Loss: train.LogisticLoss{}, Integrate: train.Sampled}
 	c.Learner.Perturbation, c.Learner.NoiseVariance = -1, 1
 	a := must.M1(agent.New(c))
-	for i := range 200 {
+	for i := range 120 {
 		d := must.M1(a.Act(t.Context(), [][]float32{{1}, {-1}}))
 		for _, wrong := range []float32{-0.1, 1.5} {
 			err := a.Observe(t.Context(), agent.Feedback{ID: d.ID, Reward: wrong})
@@ -262,7 +262,7 @@ func TestWeightedFeedback(t *testing.T) {
 					}
 				}
 			}
-			must.M(a.Learn(t.Context(), 300))
+			must.M(a.Learn(t.Context(), 100))
 			for _, f := range must.M1(a.Sample([][]float32{{0}}, 2000)) {
 				mean += float64(f[0]) / 2000
 			}

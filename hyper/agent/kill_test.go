@@ -83,6 +83,7 @@ func TestSettlingThroughKills(t *testing.T) {
 	if dir := os.Getenv(killedDir); dir != "" {
 		serveForever(dir)
 	}
+	agent.NotInShort(t)
 	dir, r := t.TempDir(), rand.New(rand.NewPCG(1, 1))
 	made, hidden, rewards := map[string]bool{}, map[string]bool{}, map[string]float32{}
 	for range *kills {

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
-	"sync"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -15,7 +14,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/explore"
-	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -50,42 +48,40 @@ func byPrograms(a *Agent) *Agent {
 // An agent that learns in plain Go has the same belief as one that learns by programs, and draws its decisions with the
 // same random numbers, even with more arms than the columns of its programs.
 func TestLearnsAsPrograms(t *testing.T) {
-	testbackend.ForEach(t, func(t *testing.T, on string) {
-		for i, blocks := range []int{3, 3, 48} { // programs pad neither 6 inputs nor 96
-			c := blocksConfig(blocks, on)
-			if i > 0 {
-				c = linesConfig(blocks, on)
-			}
-			a, b := must.M1(New(c)), byPrograms(must.M1(New(c)))
-			r := rand.New(rand.NewPCG(1, 2))
-			x := func(block int) []float32 {
-				return []float32{float32(block), float32(r.NormFloat64()), float32(r.NormFloat64())}
-			}
-			for range 40 {
-				at, y := x(r.IntN(blocks)), float32(5+3*r.NormFloat64())
-				must.M(errors.Join(a.Told(at, y), b.Told(at, y)))
-			}
-			if a.Rounds() != 40 || a.Size() != 40 {
-				t.Errorf("got %d rounds on %d data, want 40 and 40", a.Rounds(), a.Size())
-			}
-			var inputs [][]float32
-			for i := range blocks {
-				inputs = append(inputs, x(i), x(i))
-			}
-			own := must.M1(a.Sample(inputs, 10))
-			_, held := b.belief()
-			defer held.drop()
-			programs := must.M1(b.ask(shape{functions: 10, inputs: padded(len(inputs))}, held, inputs, 0))
-			want := must.M1(narrow(programs[0]))
-			for k, f := range own {
-				for i, v := range f {
-					if off := math.Abs(float64(v - want[k*padded(len(inputs))+i])); off > 2e-3 {
-						t.Fatalf("%d blocks: function %d is off by %g at input %d", blocks, k, off, i)
-					}
+	for i, blocks := range []int{3, 3, 48} { // programs pad neither 6 inputs nor 96
+		c := blocksConfig(blocks, backend.Go)
+		if i > 0 {
+			c = linesConfig(blocks, backend.Go)
+		}
+		a, b := must.M1(New(c)), byPrograms(must.M1(New(c)))
+		r := rand.New(rand.NewPCG(1, 2))
+		x := func(block int) []float32 {
+			return []float32{float32(block), float32(r.NormFloat64()), float32(r.NormFloat64())}
+		}
+		for range 40 {
+			at, y := x(r.IntN(blocks)), float32(5+3*r.NormFloat64())
+			must.M(errors.Join(a.Told(at, y), b.Told(at, y)))
+		}
+		if a.Rounds() != 40 || a.Size() != 40 {
+			t.Errorf("got %d rounds on %d data, want 40 and 40", a.Rounds(), a.Size())
+		}
+		var inputs [][]float32
+		for i := range blocks {
+			inputs = append(inputs, x(i), x(i))
+		}
+		own := must.M1(a.Sample(inputs, 10))
+		_, held := b.belief()
+		defer held.drop()
+		programs := must.M1(b.ask(shape{functions: 10, inputs: padded(len(inputs))}, held, inputs, 0))
+		want := must.M1(narrow(programs[0]))
+		for k, f := range own {
+			for i, v := range f {
+				if off := math.Abs(float64(v - want[k*padded(len(inputs))+i])); off > 2e-3 {
+					t.Fatalf("%d blocks: function %d is off by %g at input %d", blocks, k, off, i)
 				}
 			}
 		}
-	})
+	}
 }
 
 // An agent that is saved after any number of data and loaded continues to the byte as one that is not.
@@ -149,36 +145,6 @@ func TestLearnedDiverges(t *testing.T) {
 	}
 	if !maps.Equal(before, a.Whole()) {
 		t.Error("a failed call has changed the agent")
-	}
-}
-
-// Decisions, rewards, samples and saves run at the same time: the agent learns from every reward, and each file has one
-// consistent state.
-func TestLearnedSideBySide(t *testing.T) {
-	a := must.M1(New(Config{Seed: 1, Backend: backend.Go}.Contextual(4, 3)))
-	path, ctx := filepath.Join(t.TempDir(), "agent"), t.Context()
-	var wait sync.WaitGroup
-	for g := range 3 {
-		wait.Go(func() {
-			r := rand.New(rand.NewPCG(1, uint64(g)))
-			for range 30 {
-				m := Menu{Context: []float32{float32(r.NormFloat64()), 1, float32(r.NormFloat64())}}
-				d := must.M1(a.Decide(ctx, m))
-				must.M(a.Observe(ctx, Feedback{ID: d.ID, Reward: float32(d.Action)}))
-			}
-		})
-	}
-	wait.Go(func() {
-		for range 4 {
-			must.M(a.Save(path))
-			must.M1(a.Sample(must.M1(a.Inputs(Menu{Context: []float32{1, 1, 1}})), 3))
-		}
-	})
-	wait.Wait()
-	must.M(a.Save(path))
-	b := must.M1(Load(a.config, path))
-	if a.Size() != 90 || !maps.Equal(a.Whole(), b.Whole()) {
-		t.Errorf("got %d data, want 90 and the saved agent", a.Size())
 	}
 }
 

@@ -70,6 +70,7 @@ func meanOf(x []int) (mean float64) {
 // Where a line fits, and where none does, the agent that has a line beside cosines makes about as few mistakes as the
 // better of the two alone, and the other makes many more. With line.rows it is on data sets, and writes line.out.
 func TestLineBesideCosines(t *testing.T) {
+	NotInShort(t)
 	if *lineRows != "" {
 		lineOfSets(t)
 		return

@@ -10,12 +10,25 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
+
+// lineModel returns a dense linear hypermodel of a linear base model, with a prior.
+func lineModel(features, width int) hyper.Model {
+	line, layout := base.Linear{Features: features}, hyper.Dense(features, width)
+	return hyper.Model{
+		Base:  line,
+		Hyper: hyper.Linear{Layout: layout, P: index.Gaussian{N: width}, InitC: hyper.InitZeros},
+		Prior: &hyper.Prior{Base: line, Layout: layout},
+	}
+}
 
 // resident returns the memory of the process, in megabytes.
 func resident(t *testing.T) int {
@@ -29,8 +42,9 @@ func resident(t *testing.T) int {
 }
 
 // Observations do not make the memory of an agent grow, even memory that Go's garbage collector does not see. Without
-// freeing, 150 states of 5 MB each would.
+// freeing, 50 states of 5 MB each would.
 func TestMemoryOfStates(t *testing.T) {
+	agent.NotInShort(t)
 	testbackend.ForEach(t, func(t *testing.T, on string) {
 		a := must.M1(agent.New(agent.Config{
 			Learner: learner.Learner{
@@ -49,9 +63,9 @@ func TestMemoryOfStates(t *testing.T) {
 		}
 		observe(10)
 		before := resident(t)
-		observe(150)
-		if grown := resident(t) - before; grown > 150 {
-			t.Errorf("memory grew by %d MB in 150 observations, want at most 150 MB", grown)
+		observe(50)
+		if grown := resident(t) - before; grown > 100 {
+			t.Errorf("memory grew by %d MB in 50 observations, want at most 100 MB", grown)
 		}
 	})
 }
@@ -70,7 +84,7 @@ func TestSideBySide(t *testing.T) {
 	testbackend.ForEach(t, func(t *testing.T, on string) {
 		shapes, rounds := 20, 60
 		if on != backend.Go { // what takes long is compiling
-			shapes, rounds = 3, 200
+			shapes, rounds = 3, 100
 		}
 		a := must.M1(agent.New(agent.Config{
 			Learner: learner.Learner{

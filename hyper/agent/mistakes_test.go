@@ -20,6 +20,7 @@ var allMistakes = flag.Bool("mistakes.all", false, "four data sets, five orders 
 // rows; the quick test has three orders of phishing. The agent's settings were chosen on other data:
 // notebooks/results/contextual.
 func TestFewMistakes(t *testing.T) {
+	NotInShort(t)
 	sets, orders := []string{"phishing"}, 3
 	if *allMistakes {
 		sets, orders = sheet.Sets(), 5

@@ -9,6 +9,7 @@ import (
 // By default the remembered decisions take at most 64 MiB, for any number of features. A given Pending is kept. The
 // heap may be a tenth larger, because of the size classes of Go's allocator.
 func TestPendingBytes(t *testing.T) {
+	NotInShort(t)
 	for want, c := range map[int]Config{65536: Config{}.Arms(3), 20092: Config{}.Contextual(10, 784),
 		90_000: Config{Pending: 90_000}.Contextual(10, 784)} {
 		if got := c.withDefaults().Pending; got != want {

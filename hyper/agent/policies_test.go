@@ -186,6 +186,7 @@ func bestMean(functions [][]float32) (best int) {
 // A floor lets the log of the agent tell more of others: the half width that an interval of SNIPS needs, exactly, from
 // the rewards of all arms, shrinks, and mistakes are more. With policies.rows all policies are on data sets.
 func TestFloorsAndLogs(t *testing.T) {
+	NotInShort(t)
 	if *policyRows != "" {
 		policiesOfSets(t)
 		return

@@ -55,28 +55,22 @@ func TestPaddingChangesNoDecision(t *testing.T) {
 	line := base.Linear{Features: 2}
 	for _, functions := range []int{4, 30} {
 		for name, p := range Policies(functions) {
-			testbackend.ForEach(t, func(t *testing.T, on string) {
-				if on != backend.Go && (functions < 30 || name != "thompson" && name != "egreedy") { // XLA takes seconds to compile IDS
-					return
-				}
-				a, x := ensemble(on, p, line), someInputs(5)
-				for number := range uint64(6) {
-					want := must.M1(a.decideBy(x, 5, number))
-					for _, size := range []int{6, 16} {
-						got := must.M1(a.decideBy(x, size, number))
-						if len(got.Probabilities) != 5 || got.Action != want.Action {
-							t.Fatalf("%s, %s: got %v with padding to %d, and %v without", name, on, got, size, want)
-						}
-						for i, p := range want.Probabilities {
-							if math.Abs(float64(p-got.Probabilities[i])) > 1e-4 {
-								t.Fatalf("%s, %s: probabilities %v padded to %d, %v without",
-									name, on, got.Probabilities, size,
-									want.Probabilities)
-							}
+			a, x := ensemble(backend.Go, p, line), someInputs(5)
+			for number := range uint64(6) {
+				want := must.M1(a.decideBy(x, 5, number))
+				for _, size := range []int{6, 16} {
+					got := must.M1(a.decideBy(x, size, number))
+					if len(got.Probabilities) != 5 || got.Action != want.Action {
+						t.Fatalf("%s: got %v with padding to %d, and %v without", name, got, size, want)
+					}
+					for i, p := range want.Probabilities {
+						if math.Abs(float64(p-got.Probabilities[i])) > 1e-4 {
+							t.Fatalf("%s: probabilities %v padded to %d, %v without", name, got.Probabilities, size,
+								want.Probabilities)
 						}
 					}
 				}
-			})
+			}
 		}
 	}
 }

@@ -42,6 +42,7 @@ func believing(means ...float32) hyper.Model {
 // 0.05. The mean of 1{a}/p over 1,000 decisions is within 5 of its standard errors, which follow from the probabilities
 // and are below 0.1.
 func TestImportanceWeightsAreUnbiased(t *testing.T) {
+	agent.NotInShort(t)
 	const decisions, floor = 1000, 0.3
 	policies := agent.Policies(10)
 	policies["default"] = nil

@@ -141,6 +141,7 @@ func ExampleReader() {
 // Many goroutines make the first decisions after a file was read. Load moves its tensors to the device first, because
 // GoMLX cannot move one tensor for two calls at a time.
 func TestRefreshBesideDecisions(t *testing.T) {
+	agent.NotInShort(t)
 	c := agent.Config{Seed: 3, Backend: backend.Go, Learner: learner.Learner{Policy: explore.TopTwo{N: 20}}}.Arms(3)
 	file := filepath.Join(t.TempDir(), "agent")
 	must.M(must.M1(agent.New(c)).Save(file))

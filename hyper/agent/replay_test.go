@@ -20,6 +20,7 @@ import (
 // eighth of them. The chi-squared test has a level of 1e-6; the counts have 1 - 5/40 of the variance of independent
 // counts.
 func TestReservoirIsUniform(t *testing.T) {
+	NotInShort(t)
 	const seeds, data, capacity = 4000, 40, 5
 	for _, replay := range []Replay{Reservoir, Growth} {
 		var count [data]float64

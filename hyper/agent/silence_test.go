@@ -39,6 +39,7 @@ func clicks(t *testing.T, r agent.Reward, seed uint64, decisions int) float64 {
 // 18,000 to 20,000 (93% to 99% with seeds 0 to 15). Without a default, the agent only learns ones, and shows both pages
 // equally.
 func TestSilenceTeaches(t *testing.T) {
+	agent.NotInShort(t)
 	if share := clicks(t, silent(0), 3, 2_000); share < 0.9 {
 		t.Errorf("with a default the better page has a share of %.2f of the decisions, want more", share)
 	}

@@ -108,37 +108,35 @@ func TestDefaultStepIsStable(t *testing.T) {
 func TestDataBoundTheStep(t *testing.T) {
 	line := base.Linear{Features: 2}
 	model := hyper.Model{Base: line, Hyper: hyper.Linear{Layout: hyper.Dense(2, 3), P: index.Gaussian{N: 3}}}
-	testbackend.ForEach(t, func(t *testing.T, name string) {
-		agents := map[train.Integration]*Agent{}
-		for _, i := range []train.Integration{train.Exact, train.FullData, train.Sampled} {
-			agents[i] = must.M1(New(Config{
-				Learner: learner.Learner{
-					Belief: model, StepSize: 1e9, NoiseVariance: 0.5, Train: train.Config{Integrate: i, Capacity: 40},
-				},
-				Features: 2,
-				Backend:  name,
-			}))
+	agents := map[train.Integration]*Agent{}
+	for _, i := range []train.Integration{train.Exact, train.FullData, train.Sampled} {
+		agents[i] = must.M1(New(Config{
+			Learner: learner.Learner{
+				Belief: model, StepSize: 1e9, NoiseVariance: 0.5, Train: train.Config{Integrate: i, Capacity: 40},
+			},
+			Features: 2,
+			Backend:  backend.Go,
+		}))
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 40 {
+		x := []float32{float32(r.NormFloat64()), float32(r.NormFloat64())}
+		if i >= 20 {
+			x[0], x[1] = 100*x[0], 100*x[1]
 		}
-		r := rand.New(rand.NewPCG(1, 2))
-		for i := range 40 {
-			x := []float32{float32(r.NormFloat64()), float32(r.NormFloat64())}
-			if i >= 20 {
-				x[0], x[1] = 100*x[0], 100*x[1]
-			}
-			y := 2*x[0] - x[1] + float32(r.NormFloat64())
-			for _, a := range agents {
-				must.M(a.Told(x, y))
-			}
+		y := 2*x[0] - x[1] + float32(r.NormFloat64())
+		for _, a := range agents {
+			must.M(a.Told(x, y))
 		}
-		want := agents[train.Exact].mean(t)
-		for i, tolerance := range map[train.Integration]float64{train.FullData: 1e-4, train.Sampled: 0.05} {
-			must.M(agents[i].Learn(context.Background(), 100))
-			for j, got := range agents[i].mean(t) {
-				if !(math.Abs(got-want[j]) < tolerance) {
-					t.Errorf("%s: theta is %v, want %v", i, agents[i].mean(t), want)
-					break
-				}
+	}
+	want := agents[train.Exact].mean(t)
+	for i, tolerance := range map[train.Integration]float64{train.FullData: 1e-4, train.Sampled: 0.05} {
+		must.M(agents[i].Learn(context.Background(), 100))
+		for j, got := range agents[i].mean(t) {
+			if !(math.Abs(got-want[j]) < tolerance) {
+				t.Errorf("%s: theta is %v, want %v", i, agents[i].mean(t), want)
+				break
 			}
 		}
-	})
+	}
 }
