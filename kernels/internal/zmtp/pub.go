@@ -13,6 +13,8 @@ type Pub struct {
 	first  func(topic []byte) Message
 	mu     sync.Mutex // gives all subscribers the messages in the same order
 	topics map[*peer]*topics
+
+	patience time.Duration // see patience; tests shorten it
 }
 
 // topics holds a peer's subscriptions.
@@ -41,7 +43,7 @@ type Instead struct {
 // NewPub opens a socket, see [NewRouter]. first makes the first message that a peer receives for a subscription; it may
 // be nil.
 func NewPub(endpoint string, first func(topic []byte) Message) (*Pub, error) {
-	p := &Pub{first: first, topics: map[*peer]*topics{}}
+	p := &Pub{first: first, topics: map[*peer]*topics{}, patience: patience}
 	p.kind, p.welcome = pubType, p.listenTo
 	if err := p.start(endpoint); err != nil {
 		return nil, err
@@ -147,7 +149,7 @@ func (s *Pub) each(topic []byte, put func(*queue) bool, behind func(*peer)) {
 			full = append(full, p)
 		}
 	}
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(s.patience)
 	for _, p := range full {
 		if !p.out.drained(deadline) || !put(p.out) {
 			behind(p)
