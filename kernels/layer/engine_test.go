@@ -2,7 +2,6 @@ package layer
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,6 +41,7 @@ func init() {
 
 // A GoNB that accepts connections and does not answer is ended, and another one is started.
 func TestMuteEngine(t *testing.T) {
+	t.Parallel() // After all tests that start another engine.
 	startLimit = 2 * time.Second
 	defer func() { startLimit = 60 * time.Second }()
 	dir := must.M1(os.MkdirTemp("", "layer-")) // Its path is short enough for sockets.
@@ -52,19 +52,15 @@ func TestMuteEngine(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	k := newKernel(c, "session", &front{}, cancel)
-	if _, err := k.startEngine(ctx); !errors.Is(err, errMute) {
-		t.Errorf("mute engine: got error %v, want errMute", err)
-	}
-	if left := must.M1(filepath.Glob(filepath.Join(dir, "1", "*"))); len(left) > 0 {
-		t.Errorf("the mute engine has left the files %v", left)
-	}
-	must.M(os.Remove(mark))
 	e, err := k.ensureEngine(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := must.M1(k.ensureEngine(ctx)); again != e || k.engines != 3 {
-		t.Errorf("%d engines, want the third to be the first that answers", k.engines)
+	if again := must.M1(k.ensureEngine(ctx)); again != e || k.engines != 2 {
+		t.Errorf("%d engines, want the second to be the first that answers", k.engines)
+	}
+	if left := must.M1(filepath.Glob(filepath.Join(dir, "1", "*"))); len(left) > 0 {
+		t.Errorf("the mute engine has left the files %v", left)
 	}
 	e.kill()
 }

@@ -82,7 +82,7 @@ type notebook struct {
 	number int
 }
 
-var standard = importer.ForCompiler(token.NewFileSet(), "source", nil)
+var standard = importer.ForCompiler(token.NewFileSet(), "gc", nil)
 
 // check compiles a text. Its errors have the form of the Go compiler's.
 func check(text string) ([]byte, error) {

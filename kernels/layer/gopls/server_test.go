@@ -14,6 +14,7 @@ import (
 // A server starts with the first question and ends after some rest. It starts again with the next question, also after
 // a crash, with the same files.
 func TestServerRests(t *testing.T) {
+	t.Parallel()
 	gopls := newFakeGopls(t)
 	s := newServer(gopls.start, func() map[string]any { return map[string]any{} })
 	s.rest = 300 * time.Millisecond
@@ -51,6 +52,7 @@ func TestServerRests(t *testing.T) {
 
 // Ending a server ends its process and the process's children. No process counts the usage of gopls.
 func TestStartGopls(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	script := filepath.Join(dir, "gopls")
 	must.M(os.WriteFile(script, []byte("#!/bin/sh\nsleep 1000 &\necho $! $GO_TELEMETRY_CHILD\nexec sleep 1000\n"), 0o700))

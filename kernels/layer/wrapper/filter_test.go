@@ -76,6 +76,7 @@ func TestPanic(t *testing.T) {
 
 // A program may print text that looks like a panic, and continue.
 func TestNoPanic(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*filter){
 		"succeeds":      func(f *filter) { f.finish(false) },
 		"goes on":       func(f *filter) { f.late() },
@@ -98,6 +99,7 @@ func TestNoPanic(t *testing.T) {
 
 // Incomplete lines of a program are shown while it runs: dots, and text that only looks like a panic.
 func TestDots(t *testing.T) {
+	t.Parallel()
 	for text, within := range map[string]time.Duration{".": 200 * time.Millisecond,
 		"panic: no\n": panicDelay + 500*time.Millisecond} {
 		var to safeBuilder
