@@ -30,19 +30,20 @@ func ExampleAgents() {
 	// small: 100 steps; <nil>
 }
 
-// An agent is tried on the first problem of a sweep.
+// A small ensemble is tried on the first problem of a sweep.
 func ExampleTry() {
 	s := testbed.Classification2D()
 	s.Problems = s.Problems[:1]
 	o := testbed.Options{Backend: backend.Go, Batches: 10, Taus: []int{1}}
 	var results []testbed.Result
-	must.M(testbed.Try(context.Background(), testbed.MLP(testbed.Classes), s, o, func(r []testbed.Result) error {
+	small := must.M1(testbed.FromCatalog(s, "small", "ensemble", []byte(`{"particles":5,"hidden":"20"}`), 100))
+	must.M(testbed.Try(context.Background(), small, s, o, func(r []testbed.Result) error {
 		results = append(results, r...)
 		return nil
 	}))
-	for _, l := range testbed.Leaderboard(s, results, "mlp") {
+	for _, l := range testbed.Leaderboard(s, results, "small") {
 		fmt.Printf("%s, tau = %d, %d problem: %.0f of the baseline\n", l.Agent, l.Tau, l.Problems, float64(l.Ratio.Value))
 	}
 	// Output:
-	// mlp, tau = 1, 1 problem: 1 of the baseline
+	// small, tau = 1, 1 problem: 1 of the baseline
 }

@@ -15,7 +15,10 @@ import (
 // error, since both classes are equally likely at each input. With 10,000 phi a mean probability has an error of 0.005,
 // the log-likelihood of a batch an error of about sqrt(2) * 5 * 0.01, and the mean over batches a smaller one.
 func TestLogisticRegression(t *testing.T) {
-	const batches = 60
+	if testing.Short() {
+		t.Skip("takes seconds; ExampleLogisticRegression has a case")
+	}
+	const batches = 40
 	rows := []struct {
 		inputs, anchors int
 		uniform, prior  float64

@@ -16,7 +16,10 @@ import (
 // The kernel is the covariance of the outputs of wide random networks. Networks of a hundred units differ from it by a
 // percent at most, and the standard error is a few percent.
 func TestKernelEqualsWideNetworks(t *testing.T) {
-	const width, networks = 100, 2000
+	if testing.Short() {
+		t.Skip("takes thousands of networks")
+	}
+	const width, networks = 100, 1000
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, inputs := range []int{1, 3} {
 		p := processTruth{Inputs: inputs, Noise: 1}

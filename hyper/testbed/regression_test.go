@@ -61,6 +61,9 @@ func before(p processTruth, test *mat.Dense) drawnTruth {
 // s^2/sigma^2)/2 on average over truths, and no agent scores less. An agent that only knows the prior scores by the
 // densities of N(0, k + sigma^2).
 func TestScoresOfResponses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes dozens of problems")
+	}
 	const tests, functions = 30, 1000
 	p := processTruth{Inputs: 2, Noise: 0.5}
 	testbackend.ForEach(t, func(t *testing.T, name string) {
@@ -189,8 +192,11 @@ func fewResponses(k Kind, n, data int, noise float64) Sweep {
 func TestRegressionAgents(t *testing.T) {
 	for _, k := range []Kind{Responses, Functions} {
 		s, o := fewResponses(k, 2, 5, 0.1), Options{Backend: backend.Go, Batches: 7}
-		small := EnsemblePlus(k, 3)
-		for _, a := range append(Agents(s)[3:], small, cosines(s)) {
+		agents := append(Agents(s)[3:], EnsemblePlus(k, 3), cosines(s))
+		if testing.Short() {
+			agents = agents[len(agents)-2:]
+		}
+		for _, a := range agents {
 			usual := a.Learner
 			a.Learner = func(inputs, data int) learner.Learner {
 				l := usual(inputs, data)

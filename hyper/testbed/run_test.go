@@ -105,7 +105,11 @@ func uniformOf(t *testing.T, name string, s Sweep, tau, batches int) []float64 {
 // covers indices that are listed, indices from a Gaussian, and masks.
 func TestResultsAreOfTheProblemAlone(t *testing.T) {
 	s := few(2, 5)
-	for _, a := range []Agent{EnsemblePlus(Classes, 4), Hypermodel(Classes), Dropout(Classes)} {
+	agents := []Agent{EnsemblePlus(Classes, 4), Hypermodel(Classes), Dropout(Classes)}
+	if testing.Short() {
+		agents = agents[:1]
+	}
+	for _, a := range agents {
 		make := a.Learner
 		a.Learner = func(inputs, data int) learner.Learner {
 			l := make(inputs, data)
@@ -130,6 +134,9 @@ func TestResultsAreOfTheProblemAlone(t *testing.T) {
 // With a thousand data and much noise a network is near the truth, far nearer than the uniform agent. The decay of
 // weights equals the testbed's, sqrt(rho) D/T sum theta^2 added to a mean loss.
 func TestAgentsLearn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains networks; TestRegressionIsLearned trains a smaller model")
+	}
 	s := few(3, 1000)
 	for i := range s.Problems {
 		s.Problems[i].Temperature = 0.1
@@ -251,8 +258,8 @@ func told(t *testing.T, jobs string, lines int, s Sweep, o Options, share string
 }
 
 // With projection, the prediction of ten classes is near the mean over functions: divergences are within a quarter, as
-// the testbed allows for log-likelihoods. The test covers functions that are listed and functions that are drawn, with
-// independent and with dyadic inputs. XLA, which takes seconds to compile a case, has one.
+// the testbed allows for log-likelihoods. The test covers functions that are listed, with independent and with dyadic
+// inputs, and functions that are drawn, with dyadic inputs. XLA, which takes seconds to compile a case, has one.
 func TestProjectedExam(t *testing.T) {
 	s := few(2, 5)
 	agents := []Agent{untrained(5), short(Ensemble(Classes, 6)), short(Hypermodel(Classes))}
@@ -261,8 +268,11 @@ func TestProjectedExam(t *testing.T) {
 	}
 	for _, a := range agents {
 		for _, anchors := range []int{0, 2} {
+			if anchors == 0 && a.Name == Hypermodel(Classes).Name {
+				continue // takes seconds
+			}
 			testbackend.ForEach(t, func(t *testing.T, name string) {
-				if name != backend.Go && (a.Name != Hypermodel(Classes).Name || anchors == 0) {
+				if name != backend.Go && a.Name != Hypermodel(Classes).Name {
 					return
 				}
 				tests := testInputs{Batches: 6, Tau: 10, Anchors: anchors}
