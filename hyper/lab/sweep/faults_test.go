@@ -21,7 +21,10 @@ import (
 
 // Workers that are killed, and a sweep that is interrupted, continue to the same bytes.
 func TestKilledWorkersAndInterruptions(t *testing.T) {
-	s := grid(t, 250)
+	if testing.Short() {
+		t.Skip("kills workers, and waits for seconds")
+	}
+	s := grid(t, 150)
 	p, dir := created(t, s, sweep.Options{Shards: 6})
 	must.M(local(2).Run(t.Context(), p, dir))
 	want := merged(t, p, dir)

@@ -21,7 +21,7 @@ import (
 // number of shards is about the requested number.
 func TestPlansAreCutEvenly(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	for range 30 {
+	for range 10 {
 		shapes, steps, runs := 1+random.IntN(4), 1+random.IntN(12), 1+random.IntN(30)
 		sets := []string{"arms=" + strings.Join([]string{"2", "3", "4", "5"}[:shapes], ","), "step-size=0.5"}
 		for i := range steps - 1 {

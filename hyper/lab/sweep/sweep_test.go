@@ -96,9 +96,13 @@ func runAll(t *testing.T, p sweep.Plan, dir string, order []int) {
 // Merged results do not depend on the shards, their order, the batches, or the number of workers. They equal the
 // results of one lab.Run.
 func TestMergeDoesNotDependOnHowItWasRun(t *testing.T) {
-	s := grid(t, 20)
+	s := grid(t, 10)
 	var want string
-	for i, o := range []sweep.Options{{Shards: 1}, {Shards: 4}, {Shards: 100}, {Shards: 7, BatchRuns: 3}} {
+	cuts, most := []sweep.Options{{Shards: 1}, {Shards: 100}, {Shards: 7, BatchRuns: 3}}, 3
+	if testing.Short() {
+		cuts, most = cuts[:2], 1
+	}
+	for i, o := range cuts {
 		p, dir := created(t, s, o)
 		runAll(t, p, dir, rand.New(rand.NewPCG(1, uint64(i))).Perm(len(p.Shards)))
 		if got := merged(t, p, dir); i == 0 {
@@ -107,7 +111,7 @@ func TestMergeDoesNotDependOnHowItWasRun(t *testing.T) {
 			t.Errorf("%d shards in batches of %d runs give other merged results", len(p.Shards), p.BatchRuns)
 		}
 	}
-	for workers := 1; workers <= 3; workers++ {
+	for workers := 1; workers <= most; workers += 2 {
 		p, dir := created(t, s, sweep.Options{Shards: 6})
 		if err := local(workers).Run(t.Context(), p, dir); err != nil {
 			t.Fatal(err)
@@ -151,6 +155,9 @@ func TestShardsOfAShapeShareACompilation(t *testing.T) {
 
 // A search by sweeps has the same result as tune.Run, and continues where it stopped.
 func TestSearchIsTune(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs two searches")
+	}
 	tuning := tune.Search{
 		Experiment: "gaussian", Agent: "linear", Sets: []string{"arms=3", "index-dim=2", "batch=8", "index-samples=2"},
 		Space: []tune.Dimension{{Key: "step-size", Low: 0.01, High: 1},

@@ -37,7 +37,7 @@ func smallTuning() tune.Search {
 // same arguments give the same search. A second call on the same folder runs nothing.
 func TestTune(t *testing.T) {
 	dir := t.TempDir()
-	o := lab.Options{Backend: backend.Go, Dir: dir}
+	o := lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: dir}
 	tuned, err := tune.Run(t.Context(), smallTuning(), paper.Known, o)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestTunePutsDivergedCandidatesLast(t *testing.T) {
 	x := smallTuning()
 	x.Space, x.Candidates, x.Size = []tune.Dimension{{Key: "step-size", Values: []string{"1000", "0.1", "0.01"}}}, 3,
 		lab.Size{Periods: 100, Runs: 2}
-	tuned, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
+	tuned, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestTuneRefuses(t *testing.T) {
 	} {
 		x := smallTuning()
 		change(&x)
-		_, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
+		_, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
@@ -211,7 +211,7 @@ func TestTuneChampion(t *testing.T) {
 	x.Plan = []tune.Stage{{Candidates: 4, Size: lab.Size{Periods: 8, Runs: 3}},
 		{Candidates: 2, Size: lab.Size{Periods: 12, Runs: 4}}}
 	x.Champion = []string{"step-size=0.02", "sgd-steps=2"}
-	tuned, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
+	tuned, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +304,7 @@ func TestTuneLeast(t *testing.T) {
 		search.Experiment, search.Least, search.Candidates = "frontier", true, 6
 		search.Space = []tune.Dimension{{Key: "step-size", Low: 0.1, High: 0.5},
 			{Key: "sgd-steps", Values: []string{"1", "2", "3"}}}
-		tuned, err := tune.Run(t.Context(), search, known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
+		tuned, err := tune.Run(t.Context(), search, known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +323,7 @@ func TestTuneLeast(t *testing.T) {
 	}
 	x := smallTuning()
 	x.Least = true
-	if _, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, Dir: t.TempDir()}); err == nil {
+	if _, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()}); err == nil {
 		t.Error("a search for the least computation of an experiment without a target is not refused")
 	}
 }
@@ -340,7 +340,7 @@ func TestTuneByPlan(t *testing.T) {
 	}
 	x.Plan = []tune.Stage{{Candidates: 6, Size: lab.Size{Periods: 8, Runs: 3}},
 		{Candidates: 3, Size: lab.Size{Periods: 12, Runs: 4}}}
-	tuned, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
+	tuned, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
