@@ -80,7 +80,7 @@ func piece(t *testing.T, x lab.Experiment, agents []string, path string, sets ..
 		sets = append(sets, "offered=5", "hidden=4", "index-samples=2", "sgd-steps=1")
 	}
 	spec := must.M1(x.Spec(agents, sets, lab.Size{Periods: 100, Runs: 2}, 3))
-	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, Workers: 1}
+	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 2, Workers: 1}
 	must.M1(lab.Run(t.Context(), spec, beyond.Known, o))
 	must.M(os.MkdirAll(filepath.Dir(path), 0o755))
 	h, rows := must.M2(analysis.Complete(o.Dir, beyond.Known))

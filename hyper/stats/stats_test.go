@@ -61,6 +61,9 @@ func TestRatioIsSymmetric(t *testing.T) {
 // On lognormal pairs, a test at 0.05 rejects fewer than 5 of 100 true hypotheses, and most of the hypotheses that are
 // false by a factor of two.
 func TestLevelAndPower(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
 	random := rand.New(rand.NewPCG(5, 6))
 	const samples = 200
 	var wrong, right int

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -16,6 +17,9 @@ import (
 )
 
 const results = "../../notebooks/results"
+
+// archive returns the committed results. It reads each study once for all tests.
+var archive = sync.OnceValue(func() *study.Archive { return study.NewArchive(results, paper.Known) })
 
 // sentence makes a sentence whose comparisons have these p-values, for it and against it.
 func sentence(number int, pValues ...[2]float64) study.Sentence {
@@ -31,7 +35,7 @@ func sentence(number int, pValues ...[2]float64) study.Sentence {
 // P-values are two-sided, account for the number of comparisons, and are corrected for the sentences that are read
 // together.
 func TestAnswer(t *testing.T) {
-	all, err := study.Answers(study.NewArchive(results, paper.Known), []study.Sentence{
+	all, err := study.Answers(archive(), []study.Sentence{
 		sentence(1, [2]float64{0.001, 1}, [2]float64{0.004, 1}),
 		sentence(2, [2]float64{0.001, 1}, [2]float64{1, 0.002}),
 		sentence(3, [2]float64{0.001, 1}, [2]float64{0.02, 0.9}),
@@ -68,7 +72,7 @@ func TestAnswer(t *testing.T) {
 
 // The archive reads the runs that a source identifies, and says what is missing or unclear.
 func TestRuns(t *testing.T) {
-	a := study.NewArchive(results, paper.Known)
+	a := archive()
 	ids := study.Source{Folder: "ids/study8", Side: study.NewSide("ids", "noise-factor=100", "noise-variance=0.01"),
 		Periods: 400, Runs: 500}
 	regret, diverged, err := a.Runs(ids)
@@ -100,7 +104,7 @@ func TestRuns(t *testing.T) {
 
 // A comparison has the interval of package lab and the p-values of package stats, for both sides of its range.
 func TestRatioAndGap(t *testing.T) {
-	a := study.NewArchive(results, paper.Known)
+	a := archive()
 	of := func(agent string) study.Source {
 		return study.Source{Folder: "ids/study8", Side: study.NewSide(agent, "noise-factor=100", "noise-variance=0.01"),
 			Periods: 400, Runs: 500}
