@@ -9,30 +9,21 @@ import (
 )
 
 func TestBadMeasuresAreExitStatus2(t *testing.T) {
-	for args, want := range map[string]string{
-		"":                                   `unknown measure ""; the measures are discrete, gaussian`,
-		"--measure gaussain":                 "the measures are discrete, gaussian, mixture, posterior, process",
-		"--measure gaussian --points 0":      "--points must be from 1 to 64, got 0",
-		"--measure gaussian --epsilon 0":     "epsilon must be positive and finite, got 0",
-		"--measure gaussian --epsilon NaN":   "epsilon must be positive and finite, got NaN",
-		"--measure gaussian --delta 1":       "delta must be between 0 and 1, got 1",
-		"--measure gaussian --bound -1":      "--bound must be positive and finite, got -1",
-		"--measure gaussian --draws 0":       "--draws must be at least 1, got 0",
-		"--measure gaussian --reference foo": "choose uniform or gaussian",
-		"--measure process --optimal":        "--optimal needs --measure discrete",
-		"--measure gaussian --backend tpu":   "choose one of go, xla:cpu, xla:cuda",
-	} {
-		status, stdout, stderr := call(t, append([]string{"approx"}, strings.Fields(args)...)...)
-		if status != exitBadInput || !strings.Contains(stderr, want) || stdout != "" {
-			t.Errorf("hyper approx %s: status %d, stdout %q, stderr %q, want %q", args, status, stdout, stderr, want)
-		}
-	}
-	_, _, stderr := call(t, "approx", "--measure", "x", "--points", "-1", "--epsilon", "-1")
-	for _, want := range []string{"unknown measure", "--points", "epsilon"} {
-		if !strings.Contains(stderr, want) {
-			t.Errorf("got no %q in %q", want, stderr)
-		}
-	}
+	refuses(t, map[string]string{
+		"approx":                                    `unknown measure ""; the measures are discrete, gaussian`,
+		"approx --measure gaussain":                 "the measures are discrete, gaussian, mixture, posterior, process",
+		"approx --measure gaussian --points 0":      "--points must be from 1 to 64, got 0",
+		"approx --measure gaussian --epsilon 0":     "epsilon must be positive and finite, got 0",
+		"approx --measure gaussian --epsilon NaN":   "epsilon must be positive and finite, got NaN",
+		"approx --measure gaussian --delta 1":       "delta must be between 0 and 1, got 1",
+		"approx --measure gaussian --bound -1":      "--bound must be positive and finite, got -1",
+		"approx --measure gaussian --draws 0":       "--draws must be at least 1, got 0",
+		"approx --measure gaussian --reference foo": "choose uniform or gaussian",
+		"approx --measure process --optimal":        "--optimal needs --measure discrete",
+		"approx --measure gaussian --backend tpu":   "choose one of go, xla:cpu, xla:cuda",
+	})
+	refused(t, []string{"approx", "--measure", "x", "--points", "-1", "--epsilon", "-1"}, "unknown measure", "--points",
+		"epsilon")
 }
 
 func TestApproxPrintsACertificate(t *testing.T) {
@@ -44,10 +35,8 @@ func TestApproxPrintsACertificate(t *testing.T) {
 	if !strings.Contains(stdout, `"probability_lower_bound":`) || !c.Certified || c.Points != 3 {
 		t.Errorf("got JSON %q, want a certificate for 3 points", stdout)
 	}
-	status, stdout, _ = call(t, "approx", "--measure", "discrete", "--optimal", "--points", "2", "--draws", "500")
-	if status != 0 || !strings.Contains(stdout, "max-affine") || !strings.Contains(stdout, "certified") {
-		t.Errorf("exit status %d, stdout %q, want 0 and a certificate by max-affine", status, stdout)
-	}
+	prints(t, []string{"approx", "--measure", "discrete", "--optimal", "--points", "2", "--draws", "500"}, "max-affine",
+		"certified")
 }
 
 // With 10 draws no probability can be certified to be 0.99.

@@ -15,10 +15,7 @@ import (
 func TestBenchStudy(t *testing.T) {
 	pieces := must.M1(filepath.Abs("../../notebooks/results/neural/*-200.jsonl.gz"))
 	quick := []string{"bench", "study", "neural", "actions=200", "--study", pieces, "--rounds", "1", "--time", "1ms"}
-	status, stdout, stderr := call(t, append(quick, "--json")...)
-	if status != 0 {
-		t.Fatalf("exit status %d, want 0: %s", status, stderr)
-	}
+	stdout := must0(t, append(quick, "--json")...)
 	agents, micros := map[string]analysis.Tradeoff{}, 0.0
 	for line := range strings.Lines(stdout) {
 		var o analysis.Tradeoff
@@ -38,8 +35,6 @@ func TestBenchStudy(t *testing.T) {
 		"--rounds and --time must be":   {"bench", "study", "neural", "--study", pieces, "--rounds", "0"},
 		"nural":                         {"bench", "study", "nural"},
 	} {
-		if status, _, stderr := call(t, args...); status != 2 || !strings.Contains(stderr, want) {
-			t.Errorf("%v: exit status %d, %s; want 2 and %q", args, status, stderr, want)
-		}
+		refused(t, args, want)
 	}
 }

@@ -17,11 +17,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-// Marks around the table of agents on the page.
-const (
-	agentsBegin = "<!-- hyper table; go test ./hyper/cli -run LaterWork -update -->\n\n"
-	agentsEnd   = "\n<!-- end of hyper table -->"
-)
+const laterPage = resultsFolder + "/beyond/README.md"
 
 // tabulated returns the table of agents of the committed results. It reads them once for all tests.
 var tabulated = sync.OnceValue(func() beyond.Table { return must.M1(beyond.Tabulate(known, resultsFolder, nil)) })
@@ -31,30 +27,18 @@ func TestTableOfLaterWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads all studies of later work")
 	}
-	const dir = "../../notebooks/results/beyond"
-	all := must.M1(study.NewArchive(dir, known).JudgeClaims(beyond.Order, claims))
-	page := string(must.M1(os.ReadFile(dir + "/README.md")))
+	var agents strings.Builder
+	writeTable(&agents, tabulated())
+	has(t, laterPage, "<!-- hyper table", "\n<!-- end of hyper table -->", "\n"+agents.String())
+	all := must.M1(study.NewArchive(filepath.Dir(laterPage), known).JudgeClaims(beyond.Order, claims))
+	page := string(must.M1(os.ReadFile(laterPage)))
 	before, _, ok := strings.Cut(page, "\n### ")
-	text, rest, agents := strings.Cut(before, agentsBegin)
-	_, rest, ends := strings.Cut(rest, agentsEnd)
-	if !ok || !agents || !ends {
-		t.Fatal("the page has no marks for the tables")
-	}
-	var both strings.Builder
-	writeTable(&both, tabulated())
-	want := text + agentsBegin + both.String() + agentsEnd + rest + study.ClaimsTable(all)
-	if *update {
-		must.M(os.WriteFile(dir+"/README.md", []byte(want), 0o644))
-	} else if page != want {
+	if want := before + study.ClaimsTable(all); *update {
+		must.M(os.WriteFile(laterPage, []byte(want), 0o644))
+	} else if page != want || !ok {
 		t.Errorf("the page differs from the results; -update writes it:\n%s", want)
 	}
 }
-
-// Marks around the table of published means.
-const (
-	publishedBegin = "<!-- published means; go test ./hyper/cli -run Beyond -update -->\n\n"
-	publishedEnd   = "\n<!-- end of published means -->"
-)
 
 // published has means of cumulative regret after 10,000 periods and 30 seeds, in the order of the table. They were read
 // by eye from figure 3 of ATS.
@@ -69,27 +53,13 @@ func TestBeyondPublishedMeans(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads all studies of later work")
 	}
-	const dir = "../../notebooks/results"
-	const file = dir + "/beyond/README.md"
-	table := publishedTable(dir)
-	page := string(must.M1(os.ReadFile(file)))
-	before, rest, begins := strings.Cut(page, publishedBegin)
-	_, after, ends := strings.Cut(rest, publishedEnd)
-	if !begins || !ends {
-		t.Fatal("the page has no marks for the table of published means")
-	}
-	if want := before + publishedBegin + table + publishedEnd + after; *update {
-		must.M(os.WriteFile(file, []byte(want), 0o644))
-	} else if page != want {
-		t.Errorf("the page does not have the table of published means; -update writes it:\n%s", table)
-	}
+	has(t, laterPage, "<!-- published means", "\n<!-- end of published means -->", "\n"+publishedTable())
 }
 
-// publishedTable returns a table of published means and the project's intervals from three studies in a folder of
-// results. Intervals that do not contain the published mean are bold.
-func publishedTable(dir string) string {
+// publishedTable returns a table of published means and the project's intervals from three studies. Intervals that do not contain the published mean are bold.
+func publishedTable() string {
 	worlds := tabulated().Worlds
-	sixty := must.M1(filepath.Glob(dir + "/beyond/testbed-bandit/sixty/*.gz"))
+	sixty := must.M1(filepath.Glob(resultsFolder + "/beyond/testbed-bandit/sixty/*.gz"))
 	h, all := must.M2(analysis.Read(known, sixty...))
 	standings := must.M1(analysis.Compare(h, all, beyond.TestbedBandit.Failure))
 	var rows [][]string
@@ -150,7 +120,5 @@ func TestCheckOfLaterWork(t *testing.T) {
 		strings.Contains(out, "`linear-near-exact`") {
 		t.Error(out)
 	}
-	if status, _, err := call(t, "check", laterWork); status != 2 || !strings.Contains(err, "needs one --study DIR") {
-		t.Errorf("exit status %d, want 2 and an error about --study: %s", status, err)
-	}
+	refused(t, []string{"check", laterWork}, "needs one --study DIR")
 }

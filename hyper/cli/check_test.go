@@ -72,9 +72,7 @@ func TestCheckJudgesAtOneSize(t *testing.T) {
 func TestCheckOfAHeaderAlone(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"run", "gaussian", "--agent", "linear", "--periods", "5", "--runs", "2", "--out", dir}
-	if status, _, stderr := call(t, args...); status != 0 {
-		t.Fatal(stderr)
-	}
+	must0(t, args...)
 	file := filepath.Join(dir, lab.ResultsFile)
 	header, _, _ := bytes.Cut(must.M1(os.ReadFile(file)), []byte("\n"))
 	must.M(os.WriteFile(file, append(header, '\n'), 0o644))

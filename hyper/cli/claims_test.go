@@ -118,9 +118,7 @@ func TestCheckPaper(t *testing.T) {
 		"--figure needs --paper":                 {"check", "gaussian", "--figure", "x"},
 		"unknown command \"ids\" for":            {"check", "--paper", "ids", "--study", "x"},
 	} {
-		if status, _, stderr := call(t, args...); status != exitBadInput || !strings.Contains(stderr, want) {
-			t.Errorf("%v: exit status %d, want 2 and %q: %s", args, status, want, stderr)
-		}
+		refused(t, args, want)
 	}
 }
 
@@ -139,10 +137,7 @@ func TestCheckAllOfOneClaim(t *testing.T) {
 		t.Errorf("the page does not have the line %s", line)
 	}
 	one[len(one)-1] = "robus-0"
-	if status, _, stderr := call(t, one...); status != exitBadInput ||
-		!strings.Contains(stderr, "robust-0") {
-		t.Errorf("unknown claim: exit status %d, want 2 and a similar name: %s", status, stderr)
-	}
+	refused(t, one, "robust-0")
 }
 
 // Impossible requests are refused, with advice.
@@ -153,9 +148,7 @@ func TestCheckAllRefuses(t *testing.T) {
 		"no results in folders":    {"check", "--all", "--study", t.TempDir()},
 		"--periods needs a single": {"check", "--all", "--study", "x", "--periods", "10"},
 	} {
-		if status, _, stderr := call(t, args...); status != exitBadInput || !strings.Contains(stderr, want) {
-			t.Errorf("%v: exit status %d, want 2 and %q: %s", args, status, want, stderr)
-		}
+		refused(t, args, want)
 	}
 }
 

@@ -43,26 +43,19 @@ func TestFilesOfOnesOwn(t *testing.T) {
 	mine := written(t, "mine.json",
 		`{"learner": "ensemble", "settings": {"hidden": "none", "particles": 7, "step-size": 0.05}}`)
 	out := filepath.Join(t.TempDir(), "out")
-	status, stdout, stderr := call(t, "run", table, "--agent", "linear,"+mine, "--set", "delay=2", "--set", "batch=8",
+	stdout := must0(t, "run", table, "--agent", "linear,"+mine, "--set", "delay=2", "--set", "batch=8",
 		"--set", "index-samples=2", "--periods", "20", "--runs", "2", "--json", "--out", out)
-	if status != 0 {
-		t.Fatalf("exit status %d, want 0: %s", status, stderr)
-	}
 	if !strings.Contains(stdout, `"agent":"mine"`) || !strings.Contains(stdout, `"particles":7`) ||
 		strings.Contains(stdout, "Inf") {
 		t.Error(stdout)
 	}
 	must.M(os.Remove(mine))
 	for _, verb := range []string{"resume", "compare"} {
-		if status, _, stderr := call(t, verb, out); status != 0 {
-			t.Errorf("hyper %s: exit status %d, want 0: %s", verb, status, stderr)
-		}
+		must0(t, verb, out)
 	}
-	if status, _, stderr := call(t, "run", "neural", "--agent", "diagonal,epinet", "--set", "belief-hidden=4", "--set",
+	must0(t, "run", "neural", "--agent", "diagonal,epinet", "--set", "belief-hidden=4", "--set",
 		"hidden=4",
-		"--set", "actions=5", "--set", "batch=8", "--set", "index-samples=2", "--periods", "5", "--runs", "1"); status != 0 {
-		t.Errorf("exit status %d, want 0: %s", status, stderr)
-	}
+		"--set", "actions=5", "--set", "batch=8", "--set", "index-samples=2", "--periods", "5", "--runs", "1")
 }
 
 func TestBadFilesOfOnesOwn(t *testing.T) {
@@ -83,8 +76,6 @@ func TestBadFilesOfOnesOwn(t *testing.T) {
 		`unknown "shufled" (did you me`: {"run", "table", "--set", "data=digits", "--set", "order=shufled"},
 		`has no column "knd"`:           {"run", written(t, "a.csv", rows), "--set", "target=knd"},
 	} {
-		if status, _, stderr := call(t, args...); status != 2 || !strings.Contains(stderr, want) {
-			t.Errorf("hyper %v: exit status %d: %s, want %q", args, status, stderr, want)
-		}
+		refused(t, args, want)
 	}
 }

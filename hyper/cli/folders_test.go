@@ -31,6 +31,17 @@ func refused(t *testing.T, args []string, want ...string) {
 	}
 }
 
+// prints checks that a command line succeeds, and that its output contains all of want.
+func prints(t *testing.T, args []string, want ...string) {
+	t.Helper()
+	out := must0(t, args...)
+	for _, w := range want {
+		if !strings.Contains(out, w) {
+			t.Errorf("hyper %s: got %s, want %q", strings.Join(args, " "), out, w)
+		}
+	}
+}
+
 // export and merge do not overwrite a different file, print the name of their file, and refuse unknown arguments.
 func TestExportLosesNothing(t *testing.T) {
 	one, two := tinyRun(t, "2"), tinyRun(t, "3")

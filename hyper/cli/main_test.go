@@ -147,10 +147,7 @@ func TestEmptyFlagsAreRefused(t *testing.T) {
 	for _, args := range [][]string{{"run", "gaussian", "--agent", ""}, {"run", "gaussian", "--out", ""},
 		{"sweep", "gaussian", "--out", "x", "--agent="}, {"tune", "neural", "--agent", "linear", "--out", ""},
 		{"plot", "x", "--out", ""}, {"check", "gaussian", "--claim", ""}, {"run", "gaussian", "--policy", ""}} {
-		if status, _, stderr := call(t, args...); status != exitBadInput ||
-			!strings.Contains(stderr, " is empty: give it a value, or leave the flag out") {
-			t.Errorf("hyper %q: exit status %d, want 2 and advice: %s", args, status, stderr)
-		}
+		refused(t, args, " is empty: give it a value, or leave the flag out")
 	}
 }
 
@@ -185,12 +182,9 @@ func TestQuickWorldIsSaid(t *testing.T) {
 // The keys are those that scripts read; see the README.
 func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	status, stdout, stderr := call(t, "run", "gaussian", "--agent", "linear,exact", "--set", "arms=3",
+	stdout := must0(t, "run", "gaussian", "--agent", "linear,exact", "--set", "arms=3",
 		"--set", "index-samples=2", "--set", "step-size=0.1,0.2",
 		"--set", "batch=8", "--periods", "20", "--runs", "3", "--seed", "7", "--json", "--out", dir)
-	if status != 0 {
-		t.Fatalf("exit status %d, want 0: %s", status, stderr)
-	}
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	if len(lines) != 3 {
 		t.Fatalf("%d lines, want one for each of two step sizes of linear and one of exact:\n%s", len(lines), stdout)
@@ -212,9 +206,7 @@ func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
 			t.Errorf("line %d has wrong runs, periods, seed or backend: %s", i, line)
 		}
 	}
-	if status, _, stderr := call(t, "plot", dir); status != 0 {
-		t.Fatalf("plot: exit status %d, want 0: %s", status, stderr)
-	}
+	must0(t, "plot", dir)
 	if _, err := png.Decode(bytes.NewReader(must.M1(os.ReadFile(filepath.Join(dir, "regret.png"))))); err != nil {
 		t.Error(err)
 	}
@@ -320,18 +312,12 @@ func TestDivergedRunsAreShown(t *testing.T) {
 
 func TestListAndDoctor(t *testing.T) {
 	for args, wants := range map[string][]string{
-		"list":          {"linear, ensemble, egreedy, 2 more", "Neural network bandit", "hyper list EXPERIMENT prints"},
-		"list gaussian": {"\n    ensemble (gradient by closed form): step-size=0.5 integrate=analytic\n", "\n  linear, ensemble, hypernetwork ", "sigma_p^2"},
-		"list parts":    {"a network from the index", "half the squared error", "automatic differentiation"},
+		"list": {"linear, ensemble, egreedy, 2 more", "Neural network bandit", "hyper list EXPERIMENT prints"},
+		"list gaussian": {"\n    ensemble (gradient by closed form): step-size=0.5 integrate=analytic\n",
+			"\n  linear, ensemble, hypernetwork ", "sigma_p^2"},
+		"list parts": {"a network from the index", "half the squared error", "automatic differentiation"},
+		"doctor":     {"go        works", "xla:cuda"},
 	} {
-		for _, want := range wants {
-			if status, stdout, _ := call(t, strings.Fields(args)...); status != 0 || !strings.Contains(stdout, want) {
-				t.Errorf("%s: exit status %d, want 0 and %q in\n%s", args, status, want, stdout)
-			}
-		}
-	}
-	status, stdout, stderr := call(t, "doctor")
-	if status != 0 || !strings.Contains(stdout, "go        works") || !strings.Contains(stdout, "xla:cuda") {
-		t.Errorf("doctor: exit status %d, want 0 and the backends\n%s%s", status, stdout, stderr)
+		prints(t, strings.Fields(args), wants...)
 	}
 }

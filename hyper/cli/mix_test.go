@@ -36,10 +36,8 @@ func madeBy(t *testing.T, dir string, lines int, seed uint64, change func(h *lab
 // results name both versions.
 func TestMix(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=3", "--periods", "20",
-		"--runs", "3", "--seed", "7", "--out", dir); status != 0 {
-		t.Fatalf("exit status %d, want 0: %s", status, stderr)
-	}
+	must0(t, "run", "gaussian", "--agent", "exact", "--set", "arms=3", "--periods", "20",
+		"--runs", "3", "--seed", "7", "--out", dir)
 	const all = 1000
 	first := func(h *lab.Header) { h.Provenance = lab.Provenance{Epoch: 0, Revision: strings.Repeat("a", 40)} }
 	begun := madeBy(t, dir, 5, 7, first)
@@ -74,9 +72,7 @@ func TestMix(t *testing.T) {
 	}
 	unrecorded := func(h *lab.Header) { h.Provenance = lab.Provenance{} }
 	a, b := madeBy(t, dir, all, 107, unrecorded), madeBy(t, dir, all, 207, unrecorded)
-	if status, _, stderr := call(t, "compare", a, b); status != 0 {
-		t.Errorf("compare of results of version 0.1.0: exit status %d, want 0: %s", status, stderr)
-	}
+	must0(t, "compare", a, b)
 }
 
 // version, doctor and the headers of results show the same code.

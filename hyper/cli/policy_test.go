@@ -13,10 +13,7 @@ func TestPolicyFlag(t *testing.T) {
 		args = append([]string{"run", "gaussian", "--agent", "linear,exact", "--set", "arms=3",
 			"--set", "index-samples=2", "--set", "batch=8", "--periods", "8", "--runs", "2", "--seed", "3", "--json"},
 			args...)
-		status, stdout, stderr := call(t, args...)
-		if status != 0 {
-			t.Fatalf("hyper %v: exit status %d, want 0: %s", args, status, stderr)
-		}
+		stdout := must0(t, args...)
 		for _, line := range strings.Split(strings.TrimSpace(stdout), "\n") {
 			var o map[string]any
 			if err := json.Unmarshal([]byte(line), &o); err != nil {
@@ -42,10 +39,7 @@ func TestPolicyFlag(t *testing.T) {
 		"--policy ucb --set quantile=0.9":         `no agent here has a key "quantile" (did you mean "policy-quantile"?)`,
 		"--policy top-two --set policy-samples=1": "policy-samples must be at least 2, or 0 for 30, got 1",
 	} {
-		status, _, stderr := call(t, append([]string{"run", "gaussian"}, strings.Fields(args)...)...)
-		if status != exitBadInput || !strings.Contains(stderr, want) {
-			t.Errorf("%s: exit status %d, %s; want %s", args, status, stderr, want)
-		}
+		refused(t, append([]string{"run", "gaussian"}, strings.Fields(args)...), want)
 	}
 }
 

@@ -73,10 +73,7 @@ func TestLogOfProgram(t *testing.T) {
 			}
 		}
 	}
-	if status, _, stderr := call(t, "evaluate", dir); status != exitBadInput ||
-		!strings.Contains(stderr, "with --agent FILE") {
-		t.Errorf("evaluate without --agent: exit status %d, want 2 and advice: %s", status, stderr)
-	}
+	refused(t, []string{"evaluate", dir}, "with --agent FILE")
 }
 
 // Some of the arms, without a context, are actions with one number. In other logs the numbers are features, whose count

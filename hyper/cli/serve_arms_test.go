@@ -91,10 +91,7 @@ func TestServeAddsArm(t *testing.T) {
 	}
 	s.stop(syscall.SIGTERM)
 	to := filepath.Join(dir, "to")
-	if status, out, stderr := call(t, "replay", data, "--agent", file, "--to", to); status != 0 ||
-		!strings.Contains(out, fmt.Sprintf("learned from %d rewards", asked.Load())) {
-		t.Errorf("replay: exit status %d, want 0 and all rewards learned: %s %s", status, out, stderr)
-	}
+	prints(t, []string{"replay", data, "--agent", file, "--to", to}, fmt.Sprintf("learned from %d rewards", asked.Load()))
 }
 
 // A server that is killed at any time while its arms and features change has everything that it has acknowledged, and

@@ -163,10 +163,7 @@ func TestReplayAndEvaluate(t *testing.T) {
 		t.Errorf("exit status %d, want 0", status)
 	}
 	evaluate := func(more ...string) (e offline.Evaluation) {
-		status, out, stderr := call(t, append([]string{"evaluate", data, "--json"}, more...)...)
-		if status != 0 {
-			t.Fatal(stderr)
-		}
+		out := must0(t, append([]string{"evaluate", data, "--json"}, more...)...)
 		must.M(json.Unmarshal([]byte(out), &e))
 		return e
 	}
@@ -185,19 +182,12 @@ func TestReplayAndEvaluate(t *testing.T) {
 			t.Errorf("estimate: got %+v, want an interval around 0.5", v)
 		}
 	}
-	if status, _, stderr := call(t, "evaluate", filepath.Join(data, "log")); status != 0 {
-		t.Errorf("folder of the log itself: exit status %d, want 0: %s", status, stderr)
-	}
+	must0(t, "evaluate", filepath.Join(data, "log"))
 	if e := evaluate("--missing", "0", "--learn", "0.2"); e.Evaluated != 240 || e.Estimators[0].Value > 0.48 {
 		t.Errorf("with missing rewards as 0: got %+v, want 240 evaluated and less than 0.48", e)
 	}
-	if status, out, stderr := call(t, "evaluate", data, "--agent", better); status != 0 || !strings.Contains(out, "doubly-robust") {
-		t.Errorf("evaluate: exit status %d, want 0 and doubly-robust: %s %s", status, out, stderr)
-	}
-	if status, out, stderr := call(t, "replay", data, "--agent", better, "--to", to); status != 0 ||
-		!strings.Contains(out, "learned from 270 rewards") {
-		t.Errorf("replay: exit status %d, want 0 and 270 learned rewards: %s %s", status, out, stderr)
-	}
+	prints(t, []string{"evaluate", data, "--agent", better}, "doubly-robust")
+	prints(t, []string{"replay", data, "--agent", better, "--to", to}, "learned from 270 rewards")
 	s = startService(t, to, better)
 	count := 0.0
 	for range 20 {
@@ -219,10 +209,7 @@ func TestReplayAndEvaluate(t *testing.T) {
 			write("d.json", `{"arms": ["a", "b"], "context": {"names": ["x"], "buckets": 3}}`)},
 		"--level must be between 0 and 1": {"evaluate", data, "--level", "2"},
 	} {
-		status, _, stderr := call(t, args...)
-		if status != exitBadInput || !strings.Contains(stderr, want) {
-			t.Errorf("%q: %d %s, want %q", args, status, stderr, want)
-		}
+		refused(t, args, want)
 	}
 }
 

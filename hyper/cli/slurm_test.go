@@ -62,9 +62,7 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 	slurmCluster(t)
 	dir := filepath.Join(t.TempDir(), "swept")
 	args := append([]string{"sweep", "--out", dir, "--engine", "slurm"}, slurmSweep...)
-	if status, stdout, stderr := call(t, args...); status != 0 || !strings.Contains(stdout, "shards 0-3;") {
-		t.Fatalf("exit status %d, want 0 and shards 0-3: %s%s", status, stdout, stderr)
-	}
+	prints(t, args, "shards 0-3;")
 	if status, _, stderr := call(t, args...); status != 0 || !strings.Contains(stderr, "in the queue") {
 		t.Errorf("second submission: exit status %d, want 0 and a note about the queue: %s", status, stderr)
 	}
@@ -123,20 +121,20 @@ func preempt(t *testing.T) {
 	}
 }
 
-func must0(t *testing.T, args ...string) {
+// must0 calls the command, which must succeed, and returns its output.
+func must0(t *testing.T, args ...string) (stdout string) {
 	t.Helper()
-	if status, _, stderr := call(t, args...); status != 0 {
+	status, stdout, stderr := call(t, args...)
+	if status != 0 {
 		t.Fatalf("hyper %s: exit status %d, want 0: %s", strings.Join(args, " "), status, stderr)
 	}
+	return stdout
 }
 
 // statesOf returns the output of hyper status --json.
 func statesOf(t *testing.T, dir string) []sweep.Status {
 	t.Helper()
-	status, stdout, stderr := call(t, "status", dir, "--json")
-	if status != 0 {
-		t.Fatalf("status: exit status %d, want 0: %s", status, stderr)
-	}
+	stdout := must0(t, "status", dir, "--json")
 	var out []sweep.Status
 	for lines := bufio.NewScanner(strings.NewReader(stdout)); lines.Scan(); {
 		var s sweep.Status

@@ -30,10 +30,7 @@ func TestSweepStatusMergeCompare(t *testing.T) {
 	if status, stdout, stderr := call(t, "compare", piece, "--json"); status != 0 || strings.Count(stdout, "\n") != 2 {
 		t.Errorf("compare: exit status %d, want 0 and 2 lines: %s%s", status, stdout, stderr)
 	}
-	if status, stdout, _ := call(t, "status", dir); status != 0 ||
-		!strings.Contains(stdout, "6 done; 100% of 60 run-periods") {
-		t.Errorf("status: exit status %d, want 0 and 6 done: %s", status, stdout)
-	}
+	prints(t, []string{"status", dir}, "6 done; 100% of 60 run-periods")
 	events := string(must.M1(os.ReadFile(filepath.Join(sweep.ShardDir(dir, 0), "events.jsonl"))))
 	must0(t, args...)
 	must0(t, "sweep", dir)
@@ -42,15 +39,9 @@ func TestSweepStatusMergeCompare(t *testing.T) {
 	}
 	for _, change := range [][]string{{"--seed", "1"}, {"--shards", "2"}, {"--batch-runs", "2"},
 		{"--set", "sgd-steps=2"}} {
-		if status, _, stderr := call(t, append(args, change...)...); status != exitBadInput ||
-			!strings.Contains(stderr, "choose another folder") {
-			t.Errorf("with %v: exit status %d, want 2 and advice: %s", change, status, stderr)
-		}
+		refused(t, append(args, change...), "choose another folder")
 	}
-	if status, _, stderr := call(t, "sweep", dir, "--seed", "1"); status != exitBadInput ||
-		!strings.Contains(stderr, "cannot change it") {
-		t.Errorf("continuing with another seed: exit status %d, want 2: %s", status, stderr)
-	}
+	refused(t, []string{"sweep", dir, "--seed", "1"}, "cannot change it")
 }
 
 // A sweep of a Spec's file, in the form of a result's header, equals the sweep of the same flags.
@@ -86,9 +77,7 @@ func TestSweepSearches(t *testing.T) {
 	}
 	halving := append([]string{"sweep", "--space", "step-size=0.01:1", "--halving", "5",
 		"--out", filepath.Join(dir, "halving")}, tinySweep...)
-	if status, stdout, stderr := call(t, halving...); status != 0 || !strings.Contains(stdout, "best: step-size=") {
-		t.Errorf("exit status %d, want 0 and the best step size: %s%s", status, stdout, stderr)
-	}
+	prints(t, halving, "best: step-size=")
 	if status, stdout, _ := call(t, "status", filepath.Join(dir, "halving")); status != 0 ||
 		strings.Count(stdout, "all done") != 2 {
 		t.Errorf("status: exit status %d, %s; want two rounds", status, stdout)
@@ -169,11 +158,7 @@ const tinySpec = `{"experiment": "gaussian", "entries": [{"agent": "exact", "set
 func TestShardByNumber(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "swept")
 	args := append([]string{"sweep", "--out", dir}, tinySweep...)
-	if status, stdout, stderr := call(t,
-		append(args, "--engine", "kubernetes", "--claim", "results")...); status != 0 ||
-		!strings.Contains(stdout, "kubectl apply") {
-		t.Fatalf("exit status %d, want 0 and the command to apply: %s%s", status, stdout, stderr)
-	}
+	prints(t, append(args, "--engine", "kubernetes", "--claim", "results"), "kubectl apply")
 	for i, variable := range shardVariables {
 		c := command(t, "shard", dir)
 		c.Env = append(c.Env, variable+"="+string(rune('0'+i)))
@@ -189,14 +174,8 @@ func TestShardByNumber(t *testing.T) {
 	if again := statesOf(t, dir); again[0].Starts != 1 {
 		t.Errorf("a finished shard was started again: %+v", again[0])
 	}
-	if status, _, stderr := call(t, "merge", dir, filepath.Join(dir, "x.jsonl.gz")); status != exitBadInput ||
-		!strings.Contains(stderr, "shards 2 are not done") {
-		t.Errorf("merge: exit status %d, want 2 and the missing shard: %s", status, stderr)
-	}
-	if status, _, stderr := call(t, "shard", dir, "9"); status != exitBadInput ||
-		!strings.Contains(stderr, "has no shard 9") {
-		t.Errorf("exit status %d, want 2 and an error about shard 9: %s", status, stderr)
-	}
+	refused(t, []string{"merge", dir, filepath.Join(dir, "x.jsonl.gz")}, "shards 2 are not done")
+	refused(t, []string{"shard", dir, "9"}, "has no shard 9")
 }
 
 // A dry run prints the shards, the script or the manifest. It writes no files.
@@ -214,10 +193,8 @@ func TestDryRuns(t *testing.T) {
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("the dry run has made a folder")
 	}
-	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=1000000000000",
-		"--out", dir); status != exitBadInput || !strings.Contains(stderr, "not enough memory") {
-		t.Errorf("Spec of terabytes: exit status %d, want 2 and an error about memory: %s", status, stderr)
-	}
+	refused(t, []string{"run", "gaussian", "--agent", "exact", "--set", "arms=1000000000000",
+		"--out", dir}, "not enough memory")
 }
 
 // A sweep that is killed by a signal that it cannot catch continues to the same bytes, even while its workers still

@@ -52,10 +52,7 @@ func TestTestbed(t *testing.T) {
 	out, figure := filepath.Join(t.TempDir(), "r.jsonl"), filepath.Join(t.TempDir(), "board")
 	leaderboard := func(more ...string) string {
 		t.Helper()
-		status, table, errors := call(t, append([]string{"testbed", "classification_2d", "--baseline", "mine"}, more...)...)
-		if status != 0 {
-			t.Fatalf("exit status %d, want 0: %s", status, errors)
-		}
+		table := must0(t, append([]string{"testbed", "classification_2d", "--baseline", "mine"}, more...)...)
 		return table
 	}
 	try := []string{"--agent", mine, "--backend", "go", "--batches", "2", "--steps", "1", "--out", out}

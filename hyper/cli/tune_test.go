@@ -21,10 +21,7 @@ func TestTuneCommand(t *testing.T) {
 		"--set", "hidden=3", "--set", "batch=4", "--space", "step-size=0.01:0.1",
 		"--space", "anneal=1,5", "--candidates", "4", "--periods", "6", "--runs", "2", "--backend", backend.Go,
 		"--out", dir}
-	status, stdout, stderr := call(t, args...)
-	if status != 0 {
-		t.Fatalf("exit status %d, want 0: %s", status, stderr)
-	}
+	stdout := must0(t, args...)
 	var tuned tune.Search
 	must.M(json.Unmarshal(must.M1(os.ReadFile(filepath.Join(dir, "tune.json"))), &tuned))
 	if len(tuned.Rungs) != 2 || len(tuned.Rungs[0].Results) != 4 || len(tuned.Rungs[1].Results) != 2 ||
@@ -36,27 +33,22 @@ func TestTuneCommand(t *testing.T) {
 		!strings.Contains(stdout, "4 periods, 1 runs") {
 		t.Errorf("got the best settings %q in %q", best, stdout)
 	}
-	if status, again, stderr := call(t, append(args, "--json")...); status != 0 || again != best+"\n" {
-		t.Errorf("called again: exit status %d, output %q, want %q; %s", status, again, best, stderr)
+	if again := must0(t, append(args, "--json")...); again != best+"\n" {
+		t.Errorf("called again: output %q, want %q", again, best)
 	}
 	record := filepath.Join(dir, "tune.json")
 	second := append(args[:len(args)-1:len(args)-1], t.TempDir(), "--seed", "7", "--champion", record)
-	if status, stdout, stderr = call(t, second...); status != 0 || strings.Count(stdout, "(champion)") != 1 {
-		t.Errorf("with a champion: exit status %d, want 0 and one champion: %q; %s", status, stdout, stderr)
+	if stdout = must0(t, second...); strings.Count(stdout, "(champion)") != 1 {
+		t.Errorf("with a champion: %q, want one champion", stdout)
 	}
 	other := []string{"tune", "neural", "--agent", "linear", "--out", t.TempDir(), "--champion", record}
-	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr,
-		`has no winner for agent linear: it is a search of "egreedy"`) {
-		t.Errorf("champion of another agent: exit status %d, want 2: %s", status, stderr)
-	}
+	refused(t, other, `has no winner for agent linear: it is a search of "egreedy"`)
 	must.M(os.WriteFile(record, []byte("{"), 0o644))
-	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr, "is not a record of") {
-		t.Errorf("champion that is not a record: exit status %d, want 2: %s", status, stderr)
-	}
+	refused(t, other, "is not a record of")
 }
 
 func TestTuneBadInputIsExitStatus2(t *testing.T) {
-	for args, want := range map[string]string{
+	refuses(t, map[string]string{
 		"tune":                            "EXPERIMENT",
 		"tune foo":                        "the experiments are gaussian",
 		"tune neural":                     "--agent and --out must be given",
@@ -73,11 +65,5 @@ func TestTuneBadInputIsExitStatus2(t *testing.T) {
 		"tune neural --agent linear --out x --runs 0":                          "runs must be at least 1",
 		"tune neural --agent linear --out x --backend tpu":                     "choose one of go, xla:cpu, xla:cuda",
 		"tune neural --agent linear --out x --space keep=0.1:0.5":              `key "keep"`,
-	} {
-		status, stdout, stderr := call(t, strings.Fields(args)...)
-		if status != exitBadInput || !strings.Contains(stderr, want) || stdout != "" {
-			t.Errorf("hyper %s: exit status %d, output %q, error %q; want status 2 and %q", args, status, stdout,
-				stderr, want)
-		}
-	}
+	})
 }
