@@ -1,17 +1,9 @@
 package paper_test
 
 import (
-	"context"
-	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
-
-	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -74,17 +66,6 @@ func TestNeuralSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// All faults of a setting are reported together.
-func TestNeuralFaultsComeTogether(t *testing.T) {
-	_, err := paper.Neural.Spec([]string{"linear"}, []string{"hidden=a", "actions=0", "index-dim=0", "step-size=-1",
-		"optimizer=magic"}, lab.Size{Periods: 5, Runs: 1}, 1)
-	for _, want := range []string{"hidden", "actions", "index-dim", "step-size", "one of sgd, adam"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want also %q", err, want)
-		}
-	}
-}
-
 func simulate(t *testing.T, s lab.Spec) []lab.Row {
 	t.Helper()
 	_, rows, err := lab.Simulate(t.Context(), s, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 64})
@@ -92,34 +73,6 @@ func simulate(t *testing.T, s lab.Spec) []lab.Row {
 		t.Fatal(err)
 	}
 	return rows
-}
-
-// With the same seed, all agents meet the same actions and mean rewards. With two actions, the runs of two agents with
-// the same first action have the same regret; if the first actions differ, one of the two regrets is 0.
-func TestNeuralAgentsMeetTheSameEnvironment(t *testing.T) {
-	one := lab.Size{Periods: 1, Runs: 40}
-	a := simulate(t, tiny(t, paper.Neural, []string{"independent"}, one, "actions=2"))
-	for _, agent := range []string{"linear", "ensemble", "egreedy"} {
-		b := simulate(t, tiny(t, paper.Neural, []string{agent}, one, "actions=2"))
-		same := 0
-		for i := range a {
-			switch {
-			case a[i].Seed != b[i].Seed:
-				t.Fatal("the agents have different seeds")
-			case a[i].Digest == b[i].Digest:
-				same++
-				if math.Abs(float64(a[i].Regret-b[i].Regret)) > 1e-6 { // the two programs fuse operations differently
-					t.Errorf("%s, seed %d: got regret %v, want %v as for the independent arms",
-						agent, a[i].Seed, b[i].Regret, a[i].Regret)
-				}
-			case a[i].Regret != 0 && b[i].Regret != 0:
-				t.Errorf("%s, seed %d: both of two actions have regret", agent, a[i].Seed)
-			}
-		}
-		if same == 0 || same == len(a) {
-			t.Errorf("%s: %d of %d first actions agree, want some that agree and some that differ", agent, same, len(a))
-		}
-	}
 }
 
 // With a huge annealing rate epsilon-greedy acts at random, and with a rate of 1 it soon exploits. Over the same 300
@@ -145,48 +98,5 @@ func TestEpsilonGreedyAnneals(t *testing.T) {
 		t.Errorf("random actions cost %.2f +- %.2f more, want more than 3 standard errors", mean, se)
 	} else {
 		t.Logf("acting at random costs %.2f +- %.2f more", mean, se)
-	}
-}
-
-// A run of each kind of agent that is interrupted after any number of calls, and continued, has the same bytes as an
-// uninterrupted run.
-func TestInterruptedNeuralRunsResumeToTheSameBytes(t *testing.T) {
-	for _, c := range []struct{ experiment, agent, set string }{
-		{"neural", "linear", "clip=1,0"}, {"neural", "egreedy", "anneal=3"}, {"neural", "independent", "noise=1"},
-		{"posterior-approximations", "bbb", "optimizer=adam"}, {"posterior-approximations", "dropout", "noise=1"},
-	} {
-		if testing.Short() && c.agent != "linear" {
-			continue
-		}
-		s := tiny(t, paper.Known[c.experiment], []string{c.agent}, lab.Size{Periods: 20, Runs: 3}, c.set)
-		o := lab.Options{Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 7, Every: time.Nanosecond, Dir: t.TempDir(),
-			Programs: new(lab.Programs)}
-		text := func() string { return string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))) }
-		if _, err := lab.Run(t.Context(), s, paper.Known, o); err != nil {
-			t.Fatal(err)
-		}
-		want := text()
-		o.Dir = t.TempDir()
-		stops := 0
-		for err := error(lab.ErrInterrupted); errors.Is(err, lab.ErrInterrupted); stops++ {
-			ctx, cancel := context.WithCancel(t.Context())
-			calls := atomic.Int64{}
-			o.Progress = func(lab.Progress) {
-				if calls.Add(1) == int64(3+4*stops) {
-					cancel()
-				}
-			}
-			_, err = lab.Run(ctx, s, paper.Known, o)
-			cancel()
-			if err != nil && !errors.Is(err, lab.ErrInterrupted) || stops > 50 {
-				t.Fatal(err)
-			}
-		}
-		if stops < 2 {
-			t.Errorf("agent %s was never interrupted, so the test shows nothing", c.agent)
-		}
-		if text() != want {
-			t.Errorf("%s: the resumed results differ from the uninterrupted ones", c.agent)
-		}
 	}
 }

@@ -2,14 +2,12 @@ package paper_test
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
-	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // Settings of exploration are checked like all others: an impossible value gives one error, for every agent that has
@@ -99,59 +97,5 @@ func TestSparseSettingsAreRefused(t *testing.T) {
 	}
 	if n := lab.Compilations() - before; n != 0 {
 		t.Errorf("%d programs were compiled, want none", n)
-	}
-}
-
-// Any policy works with any agent: IDS with all agents of the Gaussian and the neural bandit, and every policy with a
-// hypermodel and with the exact posterior of section 5. No run diverges, every agent has some regret, and any two
-// policies take different actions.
-func TestEveryPolicyRuns(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles many programs; TestGolden has policies")
-	}
-	size := lab.Size{Periods: 12, Runs: 3}
-	check := func(x lab.Experiment, agents []string, policy string, sets ...string) (digests map[string]string) {
-		spec := tiny(t, x, agents, size, append(sets, "policy="+policy)...)
-		regret, rows := map[string]stats.Float{}, 0
-		digests = map[string]string{}
-		for _, r := range simulate(t, spec) {
-			agent := spec.Entries[r.Entry].Agent
-			if r.Diverged != 0 || !(r.Regret >= 0) {
-				t.Errorf("%s, %s with %s: got row %+v, want no divergence and some regret", x.Name, agent, policy, r)
-			}
-			if r.Period == size.Periods {
-				regret[agent] += r.Regret
-				digests[agent] += fmt.Sprint(r.Digest, " ")
-				rows++
-			}
-		}
-		for _, e := range spec.Entries {
-			if regret[e.Agent] == 0 {
-				t.Errorf("%s, %s with %s: got regret 0", x.Name, e.Agent, policy)
-			}
-		}
-		if rows != len(spec.Entries)*size.Runs {
-			t.Errorf("%s with %s: got %d runs, want one for each seed of each agent", x.Name, policy, rows)
-		}
-		return digests
-	}
-	small := []string{"arms=4", "policy-samples=9", "batch=8", "index-samples=2", "particles=3"}
-	gaussian, thompson := check(paper.Gaussian, nil, "ids", small...), check(paper.Gaussian, nil, "thompson", small...)
-	for agent, digest := range gaussian {
-		if same := digest == thompson[agent]; same != (agent == "exact") { // exact has no key policy
-			t.Errorf("gaussian, %s: IDS and Thompson sampling take the same actions: %v", agent, same)
-		}
-	}
-
-	check(paper.Neural, nil, "ids")
-
-	seen := map[string]string{}
-	for _, policy := range catalog.Names(catalog.Policies()) {
-		for agent, digest := range check(paper.IDS, []string{"ids", "exact-ids"}, policy) {
-			if other := seen[agent+digest]; other != "" {
-				t.Errorf("%s takes the same actions with %s and %s", agent, policy, other)
-			}
-			seen[agent+digest] = policy
-		}
 	}
 }
