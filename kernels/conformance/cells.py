@@ -23,7 +23,7 @@ class Cells(KernelCase):
     def test_must(self):
         reply, outputs = self.run_cell('func read() []byte { return must.M1(os.ReadFile("no-such-file")) }\n%%\nread()')
         self.assertEqual((reply["ename"], reply["evalue"]), ("panic", "open no-such-file: no such file or directory"))
-        self.assertEqual(self.stderr(outputs), "")
+        self.assertEqual(self.stream(outputs, "stderr"), "")
         self.assertNotIn("janpfeifer/must", "\n".join(reply["traceback"]))
         self.assertIn(f"Cell In[{reply['execution_count']}], line 1", "\n".join(reply["traceback"]))
 
@@ -36,17 +36,12 @@ class Cells(KernelCase):
         self.assertEqual([line.strip() for line in reply["traceback"][1:]],
                          [f"Cell In[{cell + 1}], line 2", "math.Max(1)", "have (number)", "want (float64, float64)"])
 
-    def test_syntax_error(self):
-        cell = self.number() + 1
-        self.fails("func f() {}\nx := 1", "CompileError", f"cell [{cell}], line 2: expected declaration, found x")
-
     def test_dot_imports(self):
         """A dot import of an earlier cell, in any form, works where a cell needs it and is left out elsewhere."""
         for code in ('import . "strings"', 'import (\n\t"fmt"\n\t. "math"\n\thex "encoding/hex"\n)\n\n%%\nfmt.Println(Floor(1.5))'):
             reply, outputs = self.run_cell(code)
             self.assertEqual(reply["status"], "ok", outputs)
-        for code, want in (('ToUpper("a")', "A"), ("1", "1"),
-                           ('TrimSpace(ToLower(" B ")), Pi > 3, hex.EncodeToString([]byte("A"))', "b true 41")):
+        for code, want in (("1", "1"), ('TrimSpace(ToLower(" B ")), Pi > 3, hex.EncodeToString([]byte("A"))', "b true 41")):
             reply, outputs = self.run_cell(f"%%\nfmt.Println({code})")
             self.assertEqual((reply["status"], [c["text"] for k, c in outputs if k == "stream"]), ("ok", [want + "\n"]), code)
         cell = reply["execution_count"] + 1
@@ -66,8 +61,6 @@ class Cells(KernelCase):
             self.assertEqual([k for k, _ in outputs if k == "stream"], [], "streams, want none")
             self.assertTrue(any("<img " in d.get("text/html", "") for d in shown), shown)
             self.assertTrue(any("| linear |" in d.get("text/markdown", "") for d in shown), shown)
-            reply, outputs = self.run_cell(f'%%\nh, rows := notebook.Results("{out}/tiny")\nfmt.Println(h.Spec.Runs, len(rows) > 0)')
-            self.assertEqual("".join(c["text"] for k, c in outputs if k == "stream"), "2 true\n", outputs)
             self.fails("%hyper run gausian", "CommandError", "exit status 2: %hyper run gausian")
             got = complete("%hyper run ga")
             self.assertEqual((got["matches"], got["cursor_start"], got["cursor_end"]), (["gaussian"], 11, 13))
@@ -75,7 +68,7 @@ class Cells(KernelCase):
             self.assertIn("particles=", complete("%%\n%hyper run gaussian --agent ensemble --set part")["matches"])
             self.assertIn("--periods", complete("%hyper run gaussian --per")["matches"])
 
-            request = self.kc.execute(f"%hyper run gaussian --agent linear --runs 50 --periods 100000 --out {out}/long")
+            request = self.kc.execute(f"%hyper run gaussian --agent linear --runs 20 --periods 100000 --out {out}/long")
             said, updates = "", 0
             while True:
                 message = self.kc.get_iopub_msg(timeout=120)
@@ -84,7 +77,7 @@ class Cells(KernelCase):
                 kind, content = message["msg_type"], message["content"]
                 if kind == "update_display_data" and "run-periods" in content["data"].get("text/html", ""):
                     updates += 1
-                    if updates == 3:
+                    if updates == 2:
                         self.km.interrupt_kernel()
                 if kind == "stream":
                     said += content["text"]
@@ -92,7 +85,8 @@ class Cells(KernelCase):
                     break
             self.assertEqual(self.reply(request)["ename"], "Interrupt")
             self.assertIn(f"`%hyper resume {out}/long` continues", said)
-            self.assertEqual(self.run_cell(f'%%\n_, rows := notebook.Results("{out}/long")\nfmt.Println(len(rows))')[0]["status"], "ok")
+            read = f'%%\nh, rows := notebook.Results("{out}/tiny")\n_, long := notebook.Results("{out}/long")\n'
+            self.assertEqual(self.prints(read + "fmt.Println(h.Spec.Runs, len(rows) > 0, len(long) > 0)"), "2 true true\n")
 
     def test_exit(self):
         self.fails("%%\nos.Exit(3)", "ExitError", "exit status 3")
@@ -111,8 +105,8 @@ class Cells(KernelCase):
     def test_log_lines(self):
         reply, outputs = self.run_cell('%%\nlog.SetFlags(log.LstdFlags | log.Lshortfile)\nlog.Print("here")\nlog.Print("a:b:main.go:3:0: c")')
         self.assertEqual(reply["status"], "ok", outputs)
-        self.assertIn(f"cell [{reply['execution_count']}], line 3: here\n", self.stderr(outputs))
-        self.assertNotIn("\x1e", self.stderr(outputs))
+        self.assertIn(f"cell [{reply['execution_count']}], line 3: here\n", self.stream(outputs, "stderr"))
+        self.assertNotIn("\x1e", self.stream(outputs, "stderr"))
 
     def test_go_test(self):
         reply, outputs = self.run_cell("func TestSum(t *testing.T) { if 1+1 != 2 { t.Error(1) } }\n%test")
@@ -120,16 +114,13 @@ class Cells(KernelCase):
         self.fails('func TestSum(t *testing.T) { t.Error("wrong") }\n%test', "ExitError", "exit status 1")
 
     def test_a_changed_cell_runs_again(self):
-        self.prints("func area(r float64) float64 { return r * r }")
-        self.prints("func double(r float64) float64 { return 2 * area(r) }")
+        self.prints("func area(r float64) float64 { return r * r }\n\nfunc double(r float64) float64 { return 2 * area(r) }")
         said = self.prints("func area(r, s float64) float64 { return r * s }", "stderr")
         self.assertRegex(said, r"^double \(cell \[\d+\]\) is set aside, since it does not compile with this cell: not enough arguments")
-        self.assertEqual(self.prints('%%\nfmt.Println("unrelated")'), "unrelated\n")
         reply = self.fails("%%\nfmt.Println(double(2))", "CompileError", f"cell [{self.number() + 1}], line 2: undefined: double")
         self.assertIn("was set aside: not enough arguments", "\n".join(reply["traceback"]))
-        self.assertEqual(self.prints("func double(r float64) float64 { return 2 * area(r, r) }\n%%\nfmt.Println(double(2))"), "8\n")
         self.prints("%rm area")
-        self.assertEqual(self.prints('%%\nfmt.Println("unrelated")'), "unrelated\n")
+        self.assertNotIn("area (cell", self.prints("%ls"))
 
     def test_two_programs_in_a_cell(self):
         self.prints("func kept() int { return 1 }")
@@ -137,17 +128,13 @@ class Cells(KernelCase):
         self.fails('%%\nfmt.Println("a")\n%% \nfmt.Println("b")', "CompileError",
                    f"cell [{cell}], line 3: a second line %%: a cell has one program")
         self.assertEqual(self.prints("var text = `\n%%\n`\n%%\nfmt.Print(text, kept())"), "\n%%\n1")
-        self.assertEqual(self.prints("fmt.Print(kept())\n"), "1")
-        self.assertEqual(self.prints("var y = 1\n%%"), "")
 
     def test_statements_alone(self):
-        self.assertEqual(self.prints('fmt.Println("hello")'), "hello\n")
         self.prints("x := 3")
         reply, outputs = self.run_cell("fmt.Println(x)")
         self.assertIn("a cell is a program, and its values end with it", "\n".join(reply["traceback"]))
-        self.assertEqual(self.prints('import "fmt"\n\nfor i := range 2 {\n\tfmt.Print(i)\n}'), "01")
-        self.run_cell("func kept2() int { return 7 }\n%%\nnothingLikeIt()")
-        self.assertEqual(self.prints("%%\nfmt.Print(kept2())"), "7")
+        self.run_cell("func two() int { return 2 }\n%%\nnothingLikeIt()")  # The declaration stays.
+        self.assertEqual(self.prints('import "fmt"\n\nfor i := range two() {\n\tfmt.Print(i)\n}'), "01")
 
     def test_the_code_of_the_readme(self):
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "README.md")) as f:
@@ -159,13 +146,11 @@ class Cells(KernelCase):
                    f"cell [{self.number() + 1}], line 3: pattern no-such-file.txt: no matching files found")
         self.assertEqual(self.prints('!echo here >embedded.txt\nimport _ "embed"\n\n//go:embed embedded.txt\nvar data string\n'
                                      '%%\nfmt.Print(data)\nos.Remove("embedded.txt")'), "here\n")
-        self.prints('import _ "embed"\nvar data string')
+        self.prints("%rm data")
         self.assertEqual(self.prints('/*\n#include <math.h>\n#cgo LDFLAGS: -lm\n*/\nimport "C"\n%%\nfmt.Print(float64(C.sqrt(4)))'), "2")
-        self.assertEqual(self.prints("func crlf() int { return 1 }\r\n\r\n%%\r\nfmt.Print(crlf())\r\n"), "1")
 
     def test_the_module_of_the_notebook(self):
-        """Cells import packages of a module that does not require this one, internal ones too, and take parameters as
-        from papermill."""
+        """Cells import packages of a module that does not require this one, internal ones too."""
         with tempfile.TemporaryDirectory() as folder:
             for name, text in {"go.mod": "module example.com/mine\n\ngo 1.26\n", "internal/x/x.go": "package x\n\nconst V = 7\n",
                                "notes/n.txt": ""}.items():
@@ -177,17 +162,12 @@ class Cells(KernelCase):
             self.assertEqual(self.prints('import "example.com/mine/internal/x"\n%%\nfmt.Print(x.V)'), "7")
             self.prints(f"%cd {where}")
         self.assertEqual(self.prints('fmt.Print("without it")'), "without it")
-        self.prints("var alpha = 0.5\nvar name = \"a\"")
-        self.prints("// Parameters\nvar alpha = 0.9\nvar name = \"b\"")
-        self.assertEqual(self.prints("fmt.Print(alpha, name)"), "0.9b")
 
-    def test_what_runs_again_is_told_once(self):
+    def test_what_runs_again_is_told(self):
         self.prints("var lucky = rand.Int64()")
         self.assertIn("lucky (cell [", self.prints("%%\nfmt.Print(lucky)", "stderr"))
-        self.assertNotIn("lucky", self.prints("%%\nfmt.Print(lucky)", "stderr"))
         first = self.prints('var lucky = cache.Cache("lucky-of-suite", rand.Int64)\n%%\nfmt.Print(lucky)')
-        self.assertEqual(self.prints("%%\nfmt.Print(lucky)"), first)
-        self.prints('%%\nmust.M(cache.ResetKey("lucky-of-suite"))')
+        self.assertEqual(self.prints('%%\nfmt.Print(lucky)\nmust.M(cache.ResetKey("lucky-of-suite"))'), first)
         self.prints("%rm lucky")
 
     def test_special_lines(self):

@@ -1,21 +1,22 @@
 """A test case whose tests share one kernel: suite.py, cells.py and protocol.py use it."""
 
 import os
+import sys
 import time
 import unittest
 
-from jupyter_client.manager import start_new_kernel
-from leftovers import descendants
+sys.modules["rfc3987_syntax"] = None  # As in execute.py.
 
-KERNEL = os.environ.get("HYPERMODELS_TEST_KERNEL", "go-hypermodels")
+from jupyter_client.manager import start_new_kernel
+from leftovers import KERNEL, descendants
 
 
 class KernelCase(unittest.TestCase):
-    """All tests of a class share one kernel, so no test may end it."""
+    """All tests of a class share one kernel, so no test may end it. Its programs need no time for XLA."""
 
     @classmethod
     def setUpClass(cls):
-        cls.km, cls.kc = start_new_kernel(kernel_name=KERNEL)
+        cls.km, cls.kc = start_new_kernel(kernel_name=KERNEL, env={**os.environ, "HYPER_BACKEND": "go"})
 
     @classmethod
     def tearDownClass(cls):
@@ -55,8 +56,10 @@ class KernelCase(unittest.TestCase):
             self.assertEqual(told[0][key], reply[key])
         return reply
 
-    def stderr(self, outputs):
-        return "".join(c["text"] for k, c in outputs if k == "stream" and c["name"] == "stderr")
+    @staticmethod
+    def stream(outputs, name):
+        """Return the text that a cell printed on a stream."""
+        return "".join(c["text"] for k, c in outputs if k == "stream" and c["name"] == name)
 
     def printed(self, request, name="stdout"):
         """Return what a request prints on a stream until it ends."""
@@ -74,7 +77,7 @@ class KernelCase(unittest.TestCase):
         """Run a cell that must succeed; return what it prints on a stream."""
         reply, outputs = self.run_cell(code, **options)
         self.assertEqual(reply["status"], "ok", (code, outputs))
-        return "".join(c["text"] for k, c in outputs if k == "stream" and c["name"] == name)
+        return self.stream(outputs, name)
 
     def number(self):
         """Return the number of a cell that runs now and that has no program to compile."""

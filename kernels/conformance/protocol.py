@@ -38,7 +38,7 @@ for range 20 {
 	gonbui.DisplayPNG(b.Bytes())
 }"""
 
-PICTURES = int(os.environ.get("HYPERMODELS_PICTURES", "100"))
+PICTURES = int(os.environ.get("HYPERMODELS_PICTURES", "40"))
 
 
 class Protocol(KernelCase):
@@ -185,21 +185,21 @@ class Protocol(KernelCase):
 
     def test_dots(self):
         """Standard error shows while a program writes it, also without an end of line."""
-        request = self.kc.execute('%%\nfor range 100 {\n\tfmt.Fprint(os.Stderr, ".")\n\ttime.Sleep(20 * time.Millisecond)\n}')
+        request = self.kc.execute('%%\nfor range 50 {\n\tfmt.Fprint(os.Stderr, ".")\n\ttime.Sleep(20 * time.Millisecond)\n}')
         times, dots = [], 0
-        while dots < 100:
+        while dots < 50:
             message = self.kc.get_iopub_msg(timeout=60)
             if message["msg_type"] == "stream":
                 dots += message["content"]["text"].count(".")
                 times.append(time.monotonic())
-        self.assertEqual((self.reply(request)["status"], dots), ("ok", 100))
+        self.assertEqual((self.reply(request)["status"], dots), ("ok", 50))
         gaps = sorted(b - a for a, b in zip(times, times[1:]))
         self.assertLess(gaps[len(gaps) // 2], 0.2)
-        self.assertGreater(len(times), 10)
+        self.assertGreater(len(times), 5)
 
-    def test_interrupt(self):
-        for code in ('%%\nfmt.Println("begun")\ntime.Sleep(time.Hour)', "!echo begun; sleep 1000\n!echo never"):
-            self.fails(code, "Interrupt", "the cell was interrupted", during=self.km.interrupt_kernel)
+    def test_interrupt_of_a_command(self):
+        """clients.py interrupts a program."""
+        self.fails("!echo begun; sleep 1000\n!echo never", "Interrupt", "the cell was interrupted", during=self.km.interrupt_kernel)
 
     def test_interrupt_while_compiling(self):
         request = self.kc.execute('%%\nfmt.Println("never", 7)\ntime.Sleep(time.Hour)')
@@ -210,39 +210,30 @@ class Protocol(KernelCase):
     def test_failure_aborts_what_waits(self):
         requests = [self.kc.execute(code) for code in ('%%\npanic("stop")', "%%", "%%")]
         self.assertEqual([self.reply(r)["status"] for r in requests], ["error", "aborted", "aborted"])
-        self.assertEqual(self.run_cell("%%")[0]["status"], "ok")
+        self.assertEqual(self.run_cell("")[0]["status"], "ok")
 
     def test_heartbeat(self):
         channel = self.kc.hb_channel
         channel.unpause()
-        time.sleep(2.5)
+        time.sleep(1.5)
         self.assertTrue(channel.is_beating())
 
-    def test_comm_info(self):
-        self.assertEqual(self.reply(self.kc.comm_info())["comms"], {})
-
-    def test_input(self):
-        request = self.kc.execute('%%\ngonbui.RequestInput("name", false)\nvar s string\nfmt.Scanln(&s)\nfmt.Println("got", s)', allow_stdin=True)
-        self.assertEqual(self.kc.get_stdin_msg(timeout=30)["content"]["prompt"], "name")
-        self.kc.input("gopher")
-        self.assertEqual(self.reply(request)["status"], "ok")
-
     def test_whatever_reads_is_asked(self):
-        for code in ('%%\nvar s string\nfmt.Scanln(&s)\nfmt.Println("got", s)', "!read s; echo got $s",
-                     '%%\ns, _ := bufio.NewReader(os.Stdin).ReadString(10)\nfmt.Print("got ", s)'):
+        for code in ('%%\nvar s string\nfmt.Scanln(&s)\nfmt.Println("got", s)', "!read s; echo got $s"):
             request = self.kc.execute(code, allow_stdin=True)
             self.kc.get_stdin_msg(timeout=30)
             self.kc.input("gopher")
             self.assertEqual(self.reply(request)["status"], "ok")
             self.assertEqual(self.printed(request), "got gopher\n", code)
-            self.assertEqual(self.prints(code, allow_stdin=False).strip(), "got")
+        self.assertEqual(self.prints("!read s; echo got $s", allow_stdin=False), "got\n")
         self.assertEqual(self.prints("%%\ntext, err := io.ReadAll(os.Stdin)\nfmt.Println(len(text), err)", allow_stdin=False), "0 <nil>\n")
 
     def test_characters_stay_whole(self):
         text = "é漢🚀" * 5000
-        self.assertEqual(self.prints('%%\nfmt.Print(strings.Repeat("é漢🚀", 5000))'), text)
-        self.assertEqual(self.prints('%%\nfmt.Fprint(os.Stderr, strings.Repeat("é漢🚀", 5000))', "stderr"), text)
-        self.assertEqual(self.prints('%%\nfor _, b := range []byte("é") {\n\tos.Stdout.Write([]byte{b})\n\ttime.Sleep(100 * time.Millisecond)\n}'), "é")
+        reply, outputs = self.run_cell('%%\ntext := strings.Repeat("é漢🚀", 5000)\nfmt.Print(text)\nfmt.Fprint(os.Stderr, text)\n'
+                                       'for _, b := range []byte("é") {\n\tos.Stdout.Write([]byte{b})\n\ttime.Sleep(100 * time.Millisecond)\n}')  # fmt: skip
+        self.assertEqual(reply["status"], "ok", outputs)
+        self.assertEqual((self.stream(outputs, "stdout"), self.stream(outputs, "stderr")), (text + "é", text))
         self.assertEqual(self.prints("!printf '\\303'; sleep 0.2; printf '\\251'"), "é")
 
     def test_a_page_that_comes_later(self):
@@ -297,7 +288,7 @@ class Protocol(KernelCase):
 
     def test_user_expressions(self):
         """Each user expression gets an error in the protocol's form, because values do not outlive their cell."""
-        reply, _ = self.run_cell("%%", user_expressions={"x": "1 + 1", "y": ""})
+        reply, _ = self.run_cell("", user_expressions={"x": "1 + 1", "y": ""})
         self.assertEqual(reply["status"], "ok")
         self.assertEqual(set(reply["user_expressions"]), {"x", "y"})
         for answer in reply["user_expressions"].values():
@@ -310,19 +301,6 @@ class Protocol(KernelCase):
         for code, status in ((noisy, "ok"), ('%%\npanic("no")', "error"), ("nonsense", "error")):
             reply, outputs = self.run_cell(code, silent=True)
             self.assertEqual((reply["status"], outputs), (status, []))
-        self.assertEqual(self.run_cell("%%")[0]["status"], "ok")
-
-    def test_debug_request(self):
-        """VS Code sends debug requests. The answer has the form of the Debug Adapter Protocol."""
-        self.kc.kernel_info()
-        info = self.kc.get_shell_msg(timeout=10)["content"]
-        self.assertFalse(info["debugger"])
-        message = self.kc.session.msg("debug_request", {"seq": 3, "type": "request", "command": "initialize", "arguments": {}})
-        self.kc.control_channel.send(message)
-        answer = self.kc.get_control_msg(timeout=10)
-        self.assertEqual(answer["msg_type"], "debug_reply")
-        content = answer["content"]
-        self.assertEqual((content["request_seq"], content["command"], content["success"]), (3, "initialize", False))
 
     def test_strangers(self):
         """A message with a wrong signature gets no answer, and the kernel continues."""
@@ -334,7 +312,7 @@ class Protocol(KernelCase):
             self.kc.session.key = key
         with self.assertRaises(Empty):
             self.kc.get_shell_msg(timeout=0.5)
-        self.assertEqual(self.run_cell("%%")[0]["status"], "ok")
+        self.assertEqual(self.run_cell("")[0]["status"], "ok")
 
     def test_hostile_bytes(self):
         """A thousand connections without the key, while a cell runs, have no effect that the user sees."""
@@ -358,7 +336,7 @@ class Protocol(KernelCase):
         self.assertEqual(text, "begun\n" + "".join(f"{i}\n" for i in range(100)))
         attacker.join()
         self.assertEqual(len(came), 1000)
-        self.assertEqual(self.run_cell("%%")[0]["status"], "ok")
+        self.assertEqual(self.run_cell("")[0]["status"], "ok")
 
     def test_stalled_subscriber(self):
         """A client that stops reading does not delay other clients."""
@@ -373,10 +351,10 @@ class Protocol(KernelCase):
             idle += message["content"].get("execution_state") == "idle"
         self.assertLess(time.monotonic() - began, 10)
         # This is more than the system buffers for a client that does not read; the kernel buffers 64 MB.
-        cell = '%%\nline := strings.Repeat("x", 1<<20-1) + "\\n"\nfor range 40 {\n\tfmt.Print(line)\n}'
+        cell = '%%\nline := strings.Repeat("x", 1<<20-1) + "\\n"\nfor range 16 {\n\tfmt.Print(line)\n}'
         reply, outputs = self.run_cell(cell)
         self.assertEqual(reply["status"], "ok")
-        self.assertEqual(sum(len(c["text"]) for k, c in outputs if k == "stream"), 40 << 20)
+        self.assertEqual(sum(len(c["text"]) for k, c in outputs if k == "stream"), 16 << 20)
 
     def test_pictures_of_programs_that_end(self):
         """No picture is lost. HYPERMODELS_PICTURES is the number of pictures (1000 for a full test)."""
@@ -388,15 +366,14 @@ class Protocol(KernelCase):
         self.assertEqual(shown, [20] * len(shown))
 
     def test_death_of_gonb(self):
-        for code in ('%%\nfmt.Println("begun")\ntime.Sleep(time.Hour)',):
-            reply, _ = self.run_cell(code, during=self.kill_gonb)
-            self.assertEqual((reply["status"], reply["ename"]), ("error", "KernelError"))
+        reply, _ = self.run_cell('%%\nfmt.Println("begun")\ntime.Sleep(time.Hour)', during=self.kill_gonb)
+        self.assertEqual((reply["status"], reply["ename"]), ("error", "KernelError"))
         reply, _ = self.run_cell('%%\npanic("after")')
         self.assertIn(f"cell [{reply['execution_count']}], line 2", "\n".join(reply["traceback"]))
         self.kill_gonb()
         reply, outputs = self.run_cell("%%")
         self.assertEqual(reply["status"], "ok")
-        self.assertIn("the settings of %env, %cd and %goflags are lost", self.stderr(outputs))
+        self.assertIn("the settings of %env, %cd and %goflags are lost", self.stream(outputs, "stderr"))
 
     def stranger(self, port, *say):
         """Open a connection without the key, send the parts, and leave the connection open without reading from it."""
