@@ -127,6 +127,7 @@ func (p *lspPage) settle() {
 
 // The committed notebooks have no faults. A fault that is added to one of them is found, and nothing else.
 func TestNotebooksHaveNoFaults(t *testing.T) {
+	t.Parallel()
 	page := openPage(t)
 	const fault = "\n\n\n%%\nvar n int = \"a\"\nfmt.Println(n)"
 	paths, _ := filepath.Glob(testCheckout(t).path("notebooks", "*.ipynb"))
@@ -150,6 +151,7 @@ func TestNotebooksHaveNoFaults(t *testing.T) {
 // Faults are found in all cells of a new notebook. Faults of cells that are added later, that move, or that stay when
 // others are deleted are found, too, and after the page has been loaded again.
 func TestFaultsOfLaterCells(t *testing.T) {
+	t.Parallel()
 	page := openPage(t)
 	const path = "/notebooks/new.ipynb"
 	cell := func(value string) string { return "%%\nvar n int = \"" + value + "\"\nfmt.Println(n)" }

@@ -6,6 +6,9 @@ parameter again, and the kernel uses this declaration instead of the notebook's.
 
 import json
 import re
+import sys
+
+sys.modules["rfc3987_syntax"] = None  # As in execute.py.
 
 from papermill.cli import papermill
 from papermill.models import Parameter

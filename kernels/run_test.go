@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// writeNotebook writes a notebook with code cells.
 // writeNotebook writes a notebook of code cells. A source that begins with < or # makes a Markdown cell.
 func writeNotebook(t *testing.T, path string, sources ...string) {
 	t.Helper()

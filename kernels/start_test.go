@@ -127,15 +127,10 @@ func TestStartsWithTheUsersSettings(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "env")
 	must.M(os.WriteFile(own, []byte("GOFLAGS=-mod=vendor\nGO111MODULE=off\nGOOS=windows\nGOARCH=arm64\n"), 0o600))
 	for name, env := range map[string][]string{
-		"vendored modules": {"GOFLAGS=-mod=vendor"},
-		"GOPATH mode":      {"GO111MODULE=off"},
-		"a workspace gone": {"GOWORK=/no/such/go.work"},
-		"another system":   {"GOOS=windows", "GOARCH=arm64"},
-		"by go env -w":     {"GOENV=" + own},
-		"no home":          {"HOME", "XDG_CACHE_HOME", "HYPERMODELS_HOME"},
-		"no temporary":     {"TMPDIR=/no/such/folder", "GOTMPDIR=/no/such/folder"},
-		"a long temporary": {"TMPDIR=" + longFolder(t)},
-		"a full temporary": {"TMPDIR=" + fullFolder(t)},
+		"settings": {"GOFLAGS=-mod=vendor", "GO111MODULE=off", "GOWORK=/no/such/go.work", "GOOS=windows", "GOARCH=arm64",
+			"TMPDIR=/no/such/folder", "GOTMPDIR=/no/such/folder"},
+		"settings by go env -w": {"GOENV=" + own, "TMPDIR=" + longFolder(t)},
+		"no home":               {"HOME", "XDG_CACHE_HOME", "HYPERMODELS_HOME", "TMPDIR=" + fullFolder(t)},
 		"all of these, lab": {"GOENV=" + own, "GOFLAGS=-mod=vendor", "GOWORK=/no/such/go.work",
 			launcherVar + "=" + testprogram.Build(t)},
 	} {

@@ -13,7 +13,7 @@ import (
 func shown(t *testing.T, columns int, command string, count counter) (string, error) {
 	t.Helper()
 	before := refresh
-	refresh = 50 * time.Millisecond
+	refresh = 20 * time.Millisecond
 	defer func() { refresh = before }()
 	var to strings.Builder
 	err := display{&to, func() int { return columns }}.step(t.Context(), "installing it",
@@ -21,7 +21,7 @@ func shown(t *testing.T, columns int, command string, count counter) (string, er
 	return to.String(), err
 }
 
-const collects = "echo; echo Collecting a; echo '  Downloading a'; echo Collecting b; sleep 0.3; echo; sleep 0.2"
+const collects = "echo; echo Collecting a; echo '  Downloading a'; echo Collecting b; sleep 0.15; echo; sleep 0.1"
 
 // On a terminal a step has one line, which is overwritten and fits the width.
 func TestStepOnATerminal(t *testing.T) {
