@@ -8,6 +8,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
@@ -35,22 +36,13 @@ func TestLinearActions(t *testing.T) {
 		ActionsBox: {1 / math.Sqrt(5), 1. / 15}, ActionsFifth: {1 / math.Sqrt(5), 1. / 5},
 		ActionsCube: {1 / math.Sqrt(features), 1. / features}, ActionsSphere: {1, 1. / features},
 	} {
-		e, err := backend.Open(backend.Go)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seeds := make([]uint64, runs)
-		for i := range seeds {
-			seeds[i] = uint64(i)
-		}
+		e := must.M1(backend.Open(backend.Go))
+		seeds := seedsOf(runs)
 		w := &Linear{Actions: actions, Features: features, ActionSet: set, PriorVariance: prior, NoiseVariance: 1}
-		out, err := CallOnceN(e, func(in []*Node) []*Node {
+		out := must.M1(CallOnceN(e, func(in []*Node) []*Node {
 			state := w.Init(rng.New(in[0]), nil)
 			return []*Node{state["actions"], state["mean"]}
-		}, seeds)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, seeds))
 		x, means := tensors.MustCopyFlatData[float32](out[0]), tensors.MustCopyFlatData[float32](out[1])
 		sum, square := 0.0, 0.0
 		for _, v := range x {
@@ -96,24 +88,18 @@ func TestWrongLinear(t *testing.T) {
 func TestUnknownAction(t *testing.T) {
 	notInShort(t)
 	const runs = 10_000
-	e, err := backend.Open(backend.Go)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.M1(backend.Open(backend.Go))
 	seeds, arms := make([]uint64, runs), make([]int32, runs)
 	for i := range seeds {
 		seeds[i], arms[i] = uint64(i), int32(i%2*2)
 	}
 	w := &UnknownAction{Actions: 3}
-	out, err := CallOnceN(e, func(in []*Node) []*Node {
+	out := must.M1(CallOnceN(e, func(in []*Node) []*Node {
 		s := rng.New(in[0])
 		state := w.Init(s.Named("init"), nil)
 		o, _ := w.Step(state, nil, s.Named("step"), in[2], in[1])
 		return []*Node{state["pays"], o.Reward, o.Regret, w.Means(state), in[2]}
-	}, seeds, arms, int32(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, seeds, arms, int32(0)))
 	of := func(i int) []float32 { return tensors.MustCopyFlatData[float32](out[i]) }
 	pays, reward, regret, means := of(0), of(1), of(2), of(3)
 	ones, paying := 0.0, 0.0

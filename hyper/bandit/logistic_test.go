@@ -7,6 +7,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
@@ -25,25 +26,16 @@ func TestNeuralLogisticGenerator(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := 2 * s * (s * (s + 1.0/features) / 2) / 2 / (rho * rho)
-	seeds := make([]uint64, runs)
-	for i := range seeds {
-		seeds[i] = uint64(i)
-	}
-	e, err := backend.Open(backend.Go)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := CallOnceN(e, func(in []*Node) []*Node {
+	seeds := seedsOf(runs)
+	e := must.M1(backend.Open(backend.Go))
+	out := must.M1(CallOnceN(e, func(in []*Node) []*Node {
 		state := w.Init(rng.New(in[0]), nil)
 		p := w.Means(state)
 		logits := Sub(Log(p), Log1P(Neg(p)))
 		x := state["actions"]
 		x.AssertDims(runs, actions, features)
 		return []*Node{ReduceAllMean(logits), ReduceAllMean(Square(logits)), ReduceAllMean(x), ReduceAllMean(Square(x))}
-	}, seeds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, seeds))
 	got := func(i int) float64 { return float64(tensors.ToScalar[float32](out[i])) }
 	if math.Abs(got(0)) > 5*math.Sqrt(want/runs) || math.Abs(got(1)/want-1) > 0.15 {
 		t.Errorf("logits have mean %.4f and variance %.4f, want 0 and %.4f", got(0), got(1), want)
@@ -59,11 +51,8 @@ func TestNeuralLogisticGenerator(t *testing.T) {
 func TestNeuralLogisticRewards(t *testing.T) {
 	const periods = 4000
 	w := &NeuralLogistic{Actions: 3, Features: 2, Generator: []int{4}, Temperature: 0.3}
-	e, err := backend.Open(backend.Go)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := CallOnceN(e, func(in []*Node) []*Node {
+	e := must.M1(backend.Open(backend.Go))
+	out := must.M1(CallOnceN(e, func(in []*Node) []*Node {
 		s := rng.New(in[0]) // one run for each period, with one truth
 		one := w.Init(rng.New(in[1]), nil)
 		state := State{"mean": BroadcastToDims(w.Means(one), periods, 3)}
@@ -74,15 +63,7 @@ func TestNeuralLogisticRewards(t *testing.T) {
 			all = append(all, ReduceAllMean(o.Reward), ReduceAllMean(o.Regret))
 		}
 		return append(all, w.Means(one))
-	}, func() (seeds []uint64) {
-		for i := range periods {
-			seeds = append(seeds, uint64(i))
-		}
-		return seeds
-	}(), []uint64{7})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, seedsOf(periods), []uint64{7}))
 	mean := tensors.MustCopyFlatData[float32](out[6])
 	best := max(mean[0], mean[1], mean[2])
 	for a := range 3 {

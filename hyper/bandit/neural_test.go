@@ -9,6 +9,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -22,21 +23,12 @@ func drawNeural(t testing.TB, name string, b *Neural, runs int) (actions, mean [
 	if err := b.Validate(); err != nil && len(b.Generator) > 0 { // without hidden layers the formulas are the simplest
 		t.Fatal(err)
 	}
-	e, err := backend.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seeds := make([]uint64, runs)
-	for i := range seeds {
-		seeds[i] = uint64(i)
-	}
-	out, err := CallOnceN(e, func(in []*Node) []*Node {
+	e := must.M1(backend.Open(name))
+	seeds := seedsOf(runs)
+	out := must.M1(CallOnceN(e, func(in []*Node) []*Node {
 		state := b.Init(rng.New(in[0]).Named("init"), nil)
 		return []*Node{state["actions"], state["mean"]}
-	}, seeds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, seeds))
 	if got, want := fmt.Sprint(out[0].Shape().Dimensions, out[1].Shape().Dimensions),
 		fmt.Sprint([]int{runs, b.Actions, b.Features}, []int{runs, b.Actions}); got != want {
 		t.Fatalf("shapes %s, want %s", got, want)
@@ -141,62 +133,33 @@ func within(t *testing.T, what string, v []float64, want float64) {
 	}
 }
 
-// The regret is the difference from the best action's mean reward. The noise does not depend on the action, differs in
-// the next period, and has the given standard deviation: 0.5 here, and 0 in the last run. The mean of 400 squares is
-// accurate to sqrt(2/400).
-func TestNeuralStep(t *testing.T) {
-	const actions, runs = 4, 401
-	b := &Neural{Actions: actions, Features: 3, Generator: []int{2}}
+// The noise differs in the next period, and has the given standard deviation: 0.5 here, and 0 in the last run. The mean
+// of 400 squares is accurate to sqrt(2/400).
+func TestNeuralNoise(t *testing.T) {
+	const runs = 401
+	b := &Neural{Actions: 4, Features: 3, Generator: []int{2}}
 	_, mean := drawNeural(t, backend.Go, b, runs)
 	sd := slices.Repeat([]float32{0.5}, runs)
 	sd[runs-1] = 0
-	e, err := backend.Open(backend.Go)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seeds := make([]uint64, runs)
-	for i := range seeds {
-		seeds[i] = uint64(i)
-	}
-	step, err := NewExec(e, func(in []*Node) []*Node {
-		s := rng.New(in[0])
-		n := hyper.Numbers{"Noise": in[3]}
+	step := must.M1(NewExec(must.M1(backend.Open(backend.Go)), func(in []*Node) []*Node {
+		s, n := rng.New(in[0]), hyper.Numbers{"Noise": in[3]}
 		out, _ := b.Step(b.Init(s.Named("init"), n), n, s.At(in[1]), in[1], in[2])
-		return []*Node{out.Reward, out.Regret}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	play := func(period, action int) (reward, regret []float32) {
-		out, err := step.Call(seeds, int32(period), slices.Repeat([]int32{int32(action)}, runs), sd)
-		if err != nil {
-			t.Fatal(err)
+		return []*Node{out.Reward}
+	}))
+	noise := func(period int32) (w []float64) {
+		for run, reward := range tensors.MustCopyFlatData[float32](must.M1(step.Call(seedsOf(runs), period,
+			make([]int32, runs), sd))[0]) {
+			w = append(w, float64(reward-mean[run*b.Actions]))
 		}
-		return tensors.MustCopyFlatData[float32](out[0]), tensors.MustCopyFlatData[float32](out[1])
+		return w
 	}
-	var noise, next []float64
-	for x := range actions {
-		reward, regret := play(3, x)
-		later, _ := play(4, x)
-		for run := range runs {
-			truth := mean[run*actions:][:actions]
-			if want := slices.Max(truth) - truth[x]; regret[run] != want {
-				t.Errorf("run %d: the regret of action %d is %g, want %g", run, x, regret[run], want)
-			}
-			w := float64(reward[run] - truth[x])
-			if x == 0 {
-				noise, next = append(noise, w), append(next, float64(later[run]-truth[x]))
-			} else if math.Abs(w-noise[run]) > 1e-5 { // roundings of rewards of about 10
-				t.Errorf("run %d: noise %g for action %d and %g for action 0", run, w, x, noise[run])
-			}
-		}
-	}
-	if noise[runs-1] != 0 {
-		t.Errorf("run without noise: got noise %g", noise[runs-1])
+	now, next := noise(3), noise(4)
+	if now[runs-1] != 0 {
+		t.Errorf("run without noise: got noise %g", now[runs-1])
 	}
 	both, product := 0.0, 0.0
 	for i := range runs - 1 {
-		both, product = both+noise[i]*noise[i]/0.25/(runs-1), product+noise[i]*next[i]/0.25/(runs-1)
+		both, product = both+now[i]*now[i]/0.25/(runs-1), product+now[i]*next[i]/0.25/(runs-1)
 	}
 	if math.Abs(both-1) > 5*math.Sqrt(2.0/(runs-1)) || math.Abs(product) > 5/math.Sqrt(runs-1) {
 		t.Errorf("the noise has %.3f times the right variance, and a correlation of %.3f between periods",

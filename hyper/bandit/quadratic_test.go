@@ -20,10 +20,7 @@ import (
 func TestQuadraticActions(t *testing.T) {
 	notInShort(t)
 	const runs, actions, offered, features = 4000, 9, 3, 20
-	seeds := make([]uint64, runs)
-	for i := range seeds {
-		seeds[i] = uint64(i)
-	}
+	seeds := seedsOf(runs)
 	w := &Quadratic{Actions: actions, Offered: offered, Features: features, NoiseVariance: 1}
 	out := must.M1(CallOnceN(must.M1(backend.Open(backend.Go)), func(in []*Node) []*Node {
 		s := rng.New(in[0])

@@ -94,10 +94,7 @@ func backendOf(orders map[string]string) string {
 func TestShuffledIsUniform(t *testing.T) {
 	notInShort(t)
 	w := &Table{File: numbered(t, 4), Order: Shuffled, Standardize: Raw}
-	seeds := make([]uint64, 4800)
-	for i := range seeds {
-		seeds[i] = uint64(i)
-	}
+	seeds := seedsOf(4800)
 	counts := [2]map[string]int{{}, {}}
 	for _, h := range watch(t, "go", w, seeds, nil, 8) {
 		rows := seen(h)

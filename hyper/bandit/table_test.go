@@ -45,10 +45,7 @@ func TestTable(t *testing.T) {
 		{length(4), 0, 1, 0, width(30)},
 	}
 	kinds := []int{1, 0, 2, 0}
-	seeds := make([]uint64, 100)
-	for i := range seeds {
-		seeds[i] = uint64(i)
-	}
+	seeds := seedsOf(100)
 	counts := make([]int, len(rows))
 	for _, h := range watch(t, backend.Go, w, seeds, nil, 4) {
 		for period, inputs := range h.inputs {

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-
-	"github.com/gomlx/compute/dtypes"
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper"
@@ -23,6 +22,15 @@ type history struct {
 	action, lateAction                []int32
 	lateInput                         [][]float32
 	all                               [][]float32 // reward and regret that each action would have had
+}
+
+// seedsOf returns the seeds of n runs, 0 to n-1.
+func seedsOf(n int) []uint64 {
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = uint64(i)
+	}
+	return out
 }
 
 // watch simulates runs with the given seeds and numbers, with a fixed action in each period, and checks the shapes of

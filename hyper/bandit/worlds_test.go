@@ -49,6 +49,7 @@ func (b *moving) Step(state State, n hyper.Numbers, s rng.Stream, _, x *Node) (O
 func worlds() map[string]World {
 	return map[string]World{
 		"gaussian":         &Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5},
+		"drifting":         &Drifting{Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, 0.1},
 		"neural":           &Neural{Actions: 5, Features: 3, Generator: []int{2}, Noise: 0.5},
 		"neural-logistic":  &NeuralLogistic{Actions: 5, Features: 3, Generator: []int{20, 10}, Temperature: 0.3},
 		"one-sparse":       &OneSparse{Size: 4, NoiseVariance: 0.01, NoiseFactor: 2},
