@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
@@ -14,23 +15,15 @@ import (
 // taskset -c 0 go test -bench Decision ./hyper/explore.
 func BenchmarkDecision(b *testing.B) {
 	const functions, actions = 500, 10_000
-	exec, err := backend.Open("")
-	if err != nil {
-		b.Fatal(err)
-	}
+	exec := must.M1(backend.Open(""))
 	// Nearly every function has a different best action.
-	values, err := CallOnce(exec, func(seed *Node) *Node { return rng.New(seed).Normal(functions, actions) }, []uint64{1})
-	if err != nil {
-		b.Fatal(err)
-	}
+	values := must.M1(CallOnce(exec, func(seed *Node) *Node { return rng.New(seed).Normal(functions, actions) },
+		[]uint64{1}))
 	for _, policy := range []Policy{Thompson{N: functions}, IDS{N: functions}, TopTwo{N: functions},
 		Greedy{N: functions}} {
-		decide, err := NewExec(exec, func(seed, values *Node) (probabilities, action *Node) {
+		decide := must.M1(NewExec(exec, func(seed, values *Node) (probabilities, action *Node) {
 			return policy.Decide(values, Moment{Stream: rng.New(seed)})
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		}))
 		b.Run(fmt.Sprintf("%T", policy), func(b *testing.B) {
 			decide.MustCall([]uint64{1}, values) // compiles
 			for b.Loop() {

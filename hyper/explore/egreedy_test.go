@@ -5,43 +5,29 @@ import (
 	"math"
 	"testing"
 
-	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
-
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
 // anneal runs a policy in one period on values [runs, samples, actions], with an annealing rate for each run; nil means
 // the policy's own rate.
 func anneal(name string, p Policy, values [][][]float32, period int32, rates []float32) (probabilities [][]float32,
-	action []int32, err error) {
-	b, err := backend.Open(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	args := []any{make([]uint64, len(values)), values, period}
-	for i := range values {
-		args[0].([]uint64)[i] = uint64(i)
-	}
+	action []int32) {
+	more := []any{period}
 	if rates != nil {
-		args = append(args, rates)
+		more = append(more, rates)
 	}
-	out, err := CallOnceN(b, func(in []*Node) []*Node {
-		now := Moment{Stream: rng.New(in[0]).At(in[2]), Period: in[2]}
+	return decided(name, p, values, seedsOf(len(values)), func(s rng.Stream, more []*Node) Moment {
+		now := Moment{Stream: s.At(more[0]), Period: more[0]}
 		if rates != nil {
-			now.Numbers = hyper.Numbers{"Anneal": in[3]}
+			now.Numbers = hyper.Numbers{"Anneal": more[1]}
 		}
-		probabilities, action := p.Decide(in[1], now)
-		return []*Node{probabilities, action}
-	}, args...)
-	if err != nil {
-		return nil, nil, err
-	}
-	return out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1]), nil
+		return now
+	}, more...)
 }
 
 // In period t a run takes each of three actions at random with probability c/(c+t)/3. Otherwise it takes the action
@@ -56,10 +42,7 @@ func TestEpsilonGreedy(t *testing.T) {
 	}
 	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for _, period := range []int32{0, 10, 90} {
-			probabilities, action, err := anneal(name, EpsilonGreedy{N: 2}, values, period, rates)
-			if err != nil {
-				t.Fatal(err)
-			}
+			probabilities, action := anneal(name, EpsilonGreedy{N: 2}, values, period, rates)
 			for half, c := range []float64{30, 5} {
 				epsilon := c / (c + float64(period))
 				want := [3]float64{epsilon / 3, 1 - epsilon + epsilon/3, epsilon / 3}
@@ -94,10 +77,7 @@ func TestEpsilonGreedyExploresAnewInEachPeriod(t *testing.T) {
 	}
 	explored := map[int]int{}
 	for _, period := range []int32{100, 101} {
-		_, action, err := anneal(backend.Go, EpsilonGreedy{}, values, period, rates)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, action := anneal(backend.Go, EpsilonGreedy{}, values, period, rates)
 		for i, a := range action {
 			if a != 7 {
 				explored[i]++
@@ -123,10 +103,10 @@ func TestEpsilonGreedySamples(t *testing.T) {
 // two actions has probability 3/4 + 1/8.
 func ExampleEpsilonGreedy() {
 	for _, period := range []int32{0, 90} {
-		probabilities, _, err := anneal(backend.Go, EpsilonGreedy{}, [][][]float32{{{1, 2}}}, period, []float32{30})
-		fmt.Printf("%.3f %v\n", probabilities, err)
+		probabilities, _ := anneal(backend.Go, EpsilonGreedy{}, [][][]float32{{{1, 2}}}, period, []float32{30})
+		fmt.Printf("%.3f\n", probabilities)
 	}
 	// Output:
-	// [[0.500 0.500]] <nil>
-	// [[0.125 0.875]] <nil>
+	// [[0.500 0.500]]
+	// [[0.125 0.875]]
 }

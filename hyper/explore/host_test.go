@@ -9,6 +9,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
@@ -16,10 +17,7 @@ import (
 
 // Policies in plain Go decide like their programs, with ties and with padding, action for action.
 func TestDecideOnHost(t *testing.T) {
-	b, err := backend.Open(backend.Go)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.M1(backend.Open(backend.Go))
 	const runs, actions = 120, 7
 	for _, p := range []Hosted{Thompson{}, Thompson{N: 9}, UCB{}, UCB{N: 10, Quantile: 0.5}, Greedy{}, Greedy{N: 4},
 		EpsilonGreedy{},
@@ -46,15 +44,12 @@ func TestDecideOnHost(t *testing.T) {
 			for a := range there {
 				is[a] = true
 			}
-			out, err := CallOnceN(b, func(in []*Node) []*Node {
+			out := must.M1(CallOnceN(b, func(in []*Node) []*Node {
 				s := rng.New(in[0]).At(in[2]).Named("policy")
 				probabilities, action := Decide(p, in[1], Moment{Stream: s, Period: in[2],
 					Available: BroadcastToDims(InsertAxes(in[3], 0), runs, actions)})
 				return []*Node{probabilities, action}
-			}, seeds, values, int32(11), is)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, seeds, values, int32(11), is))
 			want, action := out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1])
 			for i := range runs {
 				var flat []float32

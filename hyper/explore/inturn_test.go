@@ -17,12 +17,9 @@ func TestInTurn(t *testing.T) {
 	there := [][]bool{{true, true, true}, {false, true, true}, {false, false, true}}
 	testbackend.ForEach(t, func(t *testing.T, name string) {
 		for period, want := range [][]int32{{0, 1, 2}, {1, 2, 2}, {2, 1, 2}, {0, 2, 2}} {
-			out, err := CallOnceN(must.M1(backend.Open(name)), func(in []*Node) []*Node {
+			out := must.M1(CallOnceN(must.M1(backend.Open(name)), func(in []*Node) []*Node {
 				return []*Node{InTurn(in[0], 3, in[1]), InTurn(in[0], 3, nil)}
-			}, int32(period), there)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, int32(period), there))
 			some, all := tensors.MustCopyFlatData[int32](out[0]), tensors.MustCopyFlatData[int32](out[1])
 			if !slices.Equal(some, want) || !slices.Equal(all, want[:1]) {
 				t.Errorf("period %d: %v and %v, want %v", period, some, all, want)

@@ -61,7 +61,7 @@ func TestSquareCB(t *testing.T) {
 				for i := range values {
 					values[i] = one
 				}
-				probabilities, action := among(t, name, SquareCB{N: n, Gamma: given}, runs, values, there)
+				probabilities, action := among(name, SquareCB{N: n, Gamma: given}, runs, values, there)
 				want := gaps(one, there, gamma)
 				var count [actions]float64
 				for i := range runs {
@@ -95,7 +95,7 @@ func TestSquareCBNumbers(t *testing.T) {
 			t.Errorf("invalid policy %+v is accepted", p)
 		}
 	}
-	probabilities, _ := among(t, backend.Go, SquareCB{Gamma: 8}, 1, [][][]float32{{{1, 2, 2, 1.5}}}, nil)
+	probabilities, _ := among(backend.Go, SquareCB{Gamma: 8}, 1, [][][]float32{{{1, 2, 2, 1.5}}}, nil)
 	if got := fmt.Sprintf("%.4f", probabilities); got != "[[0.0833 0.5417 0.2500 0.1250]]" { // 1/12, the rest, 1/4, 1/8
 		t.Error(got)
 	}
@@ -104,10 +104,10 @@ func TestSquareCBNumbers(t *testing.T) {
 // The mean of action 0 is larger by 1: action 1 has probability 1/(2 + gamma).
 func ExampleSquareCB() {
 	for _, gamma := range []float64{2, 8} {
-		probabilities, _, err := anneal(backend.Go, SquareCB{Gamma: gamma}, [][][]float32{{{3, 2}}}, 0, nil)
-		fmt.Printf("%.2f %v\n", probabilities, err)
+		probabilities, _ := anneal(backend.Go, SquareCB{Gamma: gamma}, [][][]float32{{{3, 2}}}, 0, nil)
+		fmt.Printf("%.2f\n", probabilities)
 	}
 	// Output:
-	// [[0.75 0.25]] <nil>
-	// [[0.90 0.10]] <nil>
+	// [[0.75 0.25]]
+	// [[0.90 0.10]]
 }

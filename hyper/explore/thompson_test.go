@@ -7,24 +7,40 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// decide runs a policy on values [runs, samples, actions].
-func decide(name string, p Policy, values [][][]float32) (probabilities [][]float32, action []int32, err error) {
-	b, err := backend.Open(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	out, err := CallOnceN(b, func(in []*Node) []*Node {
-		probabilities, action := p.Decide(in[0], Moment{})
+// decided runs a policy on values [runs, samples, actions]. A function makes the moment of the decision from the streams
+// of runs with the given seeds and from more arguments.
+func decided(name string, p Policy, values [][][]float32, seeds []uint64, moment func(s rng.Stream, more []*Node) Moment,
+	more ...any) (probabilities [][]float32, action []int32) {
+	out := must.M1(CallOnceN(must.M1(backend.Open(name)), func(in []*Node) []*Node {
+		probabilities, action := Decide(p, in[1], moment(rng.New(in[0]), in[2:]))
 		return []*Node{probabilities, action}
-	}, values)
-	if err != nil {
-		return nil, nil, err
+	}, append([]any{seeds, values}, more...)...))
+	return out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1])
+}
+
+// seedsOf returns the seeds of n runs, 0 to n-1.
+func seedsOf(n int) []uint64 {
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = uint64(i)
 	}
-	return out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1]), nil
+	return out
+}
+
+// decide runs a policy without random numbers.
+func decide(name string, p Policy, values [][][]float32) (probabilities [][]float32, action []int32) {
+	return decided(name, p, values, seedsOf(len(values)), func(rng.Stream, []*Node) Moment { return Moment{} })
+}
+
+// decideAt runs a policy for runs with the given seeds.
+func decideAt(name string, p Policy, values [][][]float32, seeds []uint64) (probabilities [][]float32, action []int32) {
+	return decided(name, p, values, seeds, func(s rng.Stream, _ []*Node) Moment { return Moment{Stream: s} })
 }
 
 // The action is the best action of the first function; among equal actions it is the lowest. The probabilities are the
@@ -39,10 +55,7 @@ func TestThompson(t *testing.T) {
 		if name != backend.Go && (!backend.HasXLA || backend.PluginPath("cpu") == "") {
 			continue
 		}
-		probabilities, action, err := decide(name, Thompson{N: 4}, values)
-		if err != nil {
-			t.Fatal(err)
-		}
+		probabilities, action := decide(name, Thompson{N: 4}, values)
 		if got := fmt.Sprint(action, probabilities); got != "[1 0] [[0.25 0.75 0 0] [0.5 0 0.25 0.25]]" {
 			t.Errorf("%s: got actions and probabilities %s", name, got)
 		}
@@ -57,7 +70,7 @@ func TestThompsonSamples(t *testing.T) {
 
 // Three functions over two actions: the first prefers action 1, the others action 0.
 func ExampleThompson() {
-	probabilities, action, err := decide(backend.Go, Thompson{N: 3}, [][][]float32{{{0, 1}, {2, 1}, {3, 1}}})
-	fmt.Printf("%.2f %v %v\n", probabilities, action, err)
-	// Output: [[0.67 0.33]] [1] <nil>
+	probabilities, action := decide(backend.Go, Thompson{N: 3}, [][][]float32{{{0, 1}, {2, 1}, {3, 1}}})
+	fmt.Printf("%.2f %v\n", probabilities, action)
+	// Output: [[0.67 0.33]] [1]
 }
