@@ -55,11 +55,11 @@ func serving(t *testing.T, o Options) *client {
 }
 
 // router finds the operation of a request in openapi.json.
-func router() routers.Router {
+var router = sync.OnceValue(func() routers.Router {
 	api := must.M1(openapi3.NewLoader().LoadFromData(document))
 	must.M(api.Validate(context.Background()))
 	return must.M1(gorillamux.NewRouter(api))
-}
+})
 
 // send returns the status and the answer. It checks the answer against openapi.json, and also the request if it is
 // answered with 200.
