@@ -41,6 +41,9 @@ func init() {
 
 // A GoNB that accepts connections and does not answer is ended, and another one is started.
 func TestMuteEngine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for an engine that does not answer")
+	}
 	t.Parallel() // After all tests that start another engine.
 	startLimit = 2 * time.Second
 	defer func() { startLimit = 60 * time.Second }()
