@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/internal/toys"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -19,10 +21,7 @@ func TestLeastComputation(t *testing.T) {
 	rows = append(rows, toys.Rows(2, []float64{1, 38}, []float64{1, 40}, []float64{1, 42}, []float64{1, 40})...)
 	rows = append(rows, toys.Rows(3, []float64{1, 30}, []float64{1, 31}, []float64{1, 30}, []float64{1, 31})...)
 	h := toys.Header(4)
-	l, err := LeastComputation(h, rows, []int{3, 0, 2, 1}, toyTarget)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.M1(LeastComputation(h, rows, []int{3, 0, 2, 1}, toyTarget))
 	if l.Entry != 2 || l.Computation.Value != 400 || l.Runs != 4 {
 		t.Errorf("got %+v, want entry 2 with computation 400", l)
 	}
@@ -33,10 +32,7 @@ func TestLeastComputation(t *testing.T) {
 	if l.Computation.Lower != 300 || l.Computation.Upper != 400 {
 		t.Errorf("interval %v, want from 300 to 400", l.Computation)
 	}
-	dear, err := LeastComputation(h, rows, []int{3}, toyTarget)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dear := must.M1(LeastComputation(h, rows, []int{3}, toyTarget))
 	ratio, p, err := l.Over(dear, 1)
 	if err != nil || ratio.Value != 0.8 || ratio.Lower != 0.6 || ratio.Upper != 0.8 {
 		t.Errorf("ratio %v (error %v), want 400/500, from 300/500", ratio, err)

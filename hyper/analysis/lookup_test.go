@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/internal/toys"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -16,24 +18,16 @@ import (
 func cutToHeader(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, lab.ResultsFile)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text[:strings.IndexByte(string(text), '\n')+1], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	text := must.M1(os.ReadFile(path))
+	must.M(os.WriteFile(path, text[:strings.IndexByte(string(text), '\n')+1], 0o644))
 	return dir
 }
 
 // Lookup asks results for runs that have a row at exactly one period. If there are too few, or they are too short,
 // the error says what the study has.
 func TestLookupWantsTheSizeAskedFor(t *testing.T) {
-	h, rows, err := Read(toys.Known, toys.Write(t, []int{2, 3}, 3, 1000, 10, toys.Linear),
-		toys.Write(t, []int{3}, 2, 5000, 13, toys.Linear))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, rows := must.M2(Read(toys.Known, toys.Write(t, []int{2, 3}, 3, 1000, 10, toys.Linear),
+		toys.Write(t, []int{3}, 2, 5000, 13, toys.Linear)))
 	find := Lookup(toys.Experiment, h, rows)
 	for _, c := range []struct {
 		arms string

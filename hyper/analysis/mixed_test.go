@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/internal/toys"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -28,21 +30,13 @@ func pieceBy(t *testing.T, arms int, seed uint64, code lab.Provenance) string {
 	t.Helper()
 	dir := toys.Write(t, []int{arms}, 2, 20, seed, toys.Linear)
 	path := filepath.Join(dir, lab.ResultsFile)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	by, err := json.Marshal(code)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.M1(os.ReadFile(path))
+	by := must.M1(json.Marshal(code))
 	head := `"version":"0.1.0"`
 	if code != (lab.Provenance{}) {
 		head += `,"provenance":` + string(by)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), `"version":""`, head, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(path, []byte(strings.Replace(string(text), `"version":""`, head, 1)), 0o600))
 	return dir
 }
 

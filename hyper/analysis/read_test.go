@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/internal/toys"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -23,9 +25,7 @@ func TestStudyJoinsPieces(t *testing.T) {
 	var files []string
 	for i, dir := range dirs {
 		file := filepath.Join(t.TempDir(), "piece-"+string(rune('a'+i))+".jsonl.gz")
-		if err := exportTo(dir, file); err != nil {
-			t.Fatal(err)
-		}
+		must.M(exportTo(dir, file))
 		files = append(files, file)
 	}
 	for name, paths := range map[string][]string{"files": files, "folders": dirs,
@@ -90,18 +90,14 @@ func TestStudyRefusals(t *testing.T) {
 		t.Errorf("no file: %v", err)
 	}
 	broken := filepath.Join(t.TempDir(), "broken.jsonl.gz")
-	if err := os.WriteFile(broken, []byte("not gzip"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(broken, []byte("not gzip"), 0o644))
 	if _, _, err := Read(toys.Known, broken); !errors.Is(err, lab.ErrResults) {
 		t.Errorf("no gzip: %v", err)
 	}
 	path := filepath.Join(a, lab.ResultsFile)
 	text, _ := os.ReadFile(path)
 	lines := strings.SplitAfter(string(text), "\n")
-	if err := os.WriteFile(path, []byte(strings.Join(lines[:len(lines)-2], "")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(path, []byte(strings.Join(lines[:len(lines)-2], "")), 0o644))
 	if err := exportTo(a, broken); !errors.Is(err, lab.ErrResults) || !strings.Contains(err.Error(), "resume") {
 		t.Errorf("an unfinished run was exported: %v", err)
 	}
@@ -117,10 +113,7 @@ func TestPairedContrast(t *testing.T) {
 		toys.Rows(0, []float64{0, 10}, []float64{0, 12}), toys.Rows(1, []float64{0, 20}, []float64{0, 23}),
 		toys.Rows(2, []float64{0, 5}, []float64{0, 6}), toys.Rows(3, []float64{0, 6}, []float64{0, 6}),
 	)
-	d, err := PairedContrast(rows, 0, 1, 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.M1(PairedContrast(rows, 0, 1, 2, 3))
 	// The differences are -10 + 1 = -9 and -11 - 0 = -11. The standard error is 1, widened by 1 + 1/sqrt(2), and
 	// 12.7062 is Student's 97.5% point with one degree of freedom.
 	toys.Near(t, "mean", float64(d.Mean.Value), -10)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
@@ -22,10 +24,7 @@ func mixed(t *testing.T) (lab.Header, []lab.Row) {
 	for _, sets := range []string{"ensemble arms=20 particles=100", "linear arms=5 step-size=0.7",
 		"ensemble arms=20 particles=9", "linear arms=20 step-size=0.7", "ensemble arms=5 particles=9"} {
 		words := strings.Fields(sets)
-		s, err := paper.Gaussian.Spec(words[:1], words[1:], lab.Size{Periods: 1, Runs: 1}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.M1(paper.Gaussian.Spec(words[:1], words[1:], lab.Size{Periods: 1, Runs: 1}, 0))
 		h.Spec.Entries = append(h.Spec.Entries, s.Entries...)
 	}
 	var rows []lab.Row
@@ -78,11 +77,8 @@ func TestLevels(t *testing.T) {
 		analysis.Levels(h, "none")); got != "[9 100] [5 20] []" {
 		t.Errorf("levels %s", got)
 	}
-	texts, err := paper.Gaussian.Spec([]string{"hypernetwork"}, []string{"hyper-hidden=5x5,32,5"},
-		lab.Size{Periods: 1, Runs: 1}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texts := must.M1(paper.Gaussian.Spec([]string{"hypernetwork"}, []string{"hyper-hidden=5x5,32,5"},
+		lab.Size{Periods: 1, Runs: 1}, 0))
 	if got := fmt.Sprint(analysis.Levels(lab.Header{Spec: texts}, "hyper-hidden")); got != "[5 32 5x5]" {
 		t.Errorf("levels of a text %s", got)
 	}
@@ -99,14 +95,8 @@ func TestFirstPeriodsOfLongerRuns(t *testing.T) {
 	} {
 		of := map[int]map[lab.Row]bool{}
 		for _, periods := range []int{12, 30} {
-			spec, err := c.x.Spec(c.x.Order[:3], c.sets, lab.Size{Periods: periods, Runs: 2}, 5)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go})
-			if err != nil {
-				t.Fatal(err)
-			}
+			spec := must.M1(c.x.Spec(c.x.Order[:3], c.sets, lab.Size{Periods: periods, Runs: 2}, 5))
+			_, rows := must.M2(lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go}))
 			of[periods] = map[lab.Row]bool{}
 			for _, r := range rows {
 				of[periods][r] = true

@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/internal/toys"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -23,10 +25,7 @@ func nearP(t *testing.T, what string, got *stats.Float, want float64) {
 
 func summarize(t *testing.T, rows []lab.Row) Summary {
 	t.Helper()
-	s, err := Summarize(toys.Header(1), rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.M1(Summarize(toys.Header(1), rows))
 	return s[0]
 }
 
@@ -79,10 +78,7 @@ func TestSummarizeFewRuns(t *testing.T) {
 	if none.Runs != 1 || none.Diverged != 0 {
 		t.Errorf("got %+v", none)
 	}
-	text, err := json.Marshal(none)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.M1(json.Marshal(none))
 	const want = `{"experiment":"toys","agent":"toy","settings":{"arms":2,"delay":0},"runs":1,` +
 		`"periods":100,"seed":7,"backend":"go",` +
 		`"average_regret":null,"average_regret_se":null,"cumulative_regret":null,"cumulative_regret_se":null,` +
@@ -145,10 +141,7 @@ func TestCurvesOfRunsThatDiverged(t *testing.T) {
 func TestPairedDifference(t *testing.T) {
 	a := toys.Rows(0, []float64{1, 3}, []float64{1, 5}, []float64{1, 10}, []float64{1, 70}) // run 3 has no partner
 	b := toys.Rows(1, []float64{1, 2}, []float64{1, 2}, []float64{1, 5})
-	d, err := PairedDifference(append(a, b...), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.M1(PairedDifference(append(a, b...), 0, 1))
 	if d.Pairs != 3 || d.Diverged != [2]int{} || d.Period != 100 {
 		t.Errorf("got %+v", d)
 	}
@@ -171,10 +164,7 @@ func TestPairedDifferenceWithRunsThatDiverged(t *testing.T) {
 	a := toys.Rows(0, []float64{4, 8}, []float64{1, 5}, []float64{1, 6})
 	b := toys.Rows(1, []float64{5, 20}, []float64{1, 22}, []float64{1, 25})
 	rows := append(a, b...)
-	whole, err := PairedDifference(rows, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.M1(PairedDifference(rows, 0, 1))
 	rows[3].Diverged, rows[9].Diverged = 50, 60
 	d, err := PairedDifference(rows, 0, 1)
 	if err != nil || d.Diverged != [2]int{1, 1} {
@@ -201,10 +191,7 @@ func TestPairedDifferenceErrors(t *testing.T) {
 func TestPValue(t *testing.T) {
 	rows := append(toys.Rows(0, []float64{1, 3}, []float64{1, 5}, []float64{1, 10}),
 		toys.Rows(1, []float64{1, 2}, []float64{1, 2}, []float64{1, 5})...)
-	d, err := PairedDifference(rows, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.M1(PairedDifference(rows, 0, 1))
 	for _, e := range []stats.Estimate{d.Mean, d.Ratio, d.Ratio.Scaled(3), stats.MeanRegret([]float64{1, 2, 60})} {
 		toys.Near(t, "p of the lower end", e.PValue(float64(e.Lower)), 0.05)
 		toys.Near(t, "p of the upper end", e.PValue(float64(e.Upper)), 0.05)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/internal/toys"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -30,10 +32,7 @@ func TestFrontier(t *testing.T) {
 		{[]float64{5, 4, 3, 2, 1}, "[off the frontier undecided undecided undecided on the frontier]"},
 		{[]float64{1, 1, 1, 1, 1}, "[off the frontier undecided undecided off the frontier undecided]"},
 	} {
-		places, err := frontier(rows, c.costs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		places := must.M1(frontier(rows, c.costs))
 		if got := fmt.Sprint(places); got != c.want {
 			t.Errorf("costs %v: %s, want %s", c.costs, got, c.want)
 		}
@@ -43,17 +42,12 @@ func TestFrontier(t *testing.T) {
 	}
 
 	h := toys.Header(5)
-	offers, err := Tradeoffs(h, rows, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	offers := must.M1(Tradeoffs(h, rows, nil))
 	if o := offers[1]; o.Regret.Value != 80 || o.Runs != 6 || o.Operations != 300 || !math.IsNaN(float64(o.Micros)) ||
 		o.ByOperations != OnFrontier || o.ByTime != "" {
 		t.Errorf("offer %+v", o)
 	}
-	if offers, err = Tradeoffs(h, rows, []float64{5, 4, 3, 2, 1}); err != nil {
-		t.Fatal(err)
-	}
+	offers = must.M1(Tradeoffs(h, rows, []float64{5, 4, 3, 2, 1}))
 	if o := offers[1]; o.Micros != 4 || o.ByTime != Unplaced {
 		t.Errorf("offer with a time %+v", o)
 	}

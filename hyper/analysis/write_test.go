@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/toys"
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -30,26 +32,19 @@ func exportTo(dir, file string, sets ...string) error {
 func export(t *testing.T, dir string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "piece.jsonl.gz")
-	if err := exportTo(dir, file); err != nil {
-		t.Fatal(err)
-	}
+	must.M(exportTo(dir, file))
 	return file
 }
 
 // A part of results is a piece with the same rows. A part that does not exist is an error.
 func TestPartOfResults(t *testing.T) {
 	dir, file := toys.Write(t, []int{2, 3}, 3, 100, 10, toys.Linear), filepath.Join(t.TempDir(), "part.jsonl.gz")
-	if err := exportTo(dir, file, "arms=3"); err != nil {
-		t.Fatal(err)
-	}
+	must.M(exportTo(dir, file, "arms=3"))
 	h, rows, err := Read(toys.Known, file)
 	if err != nil || len(h.Spec.Entries) != 1 || catalog.Values(h.Spec.Entries[0].Setting)["arms"] != 3 {
 		t.Fatalf("%+v, %v", h.Spec, err)
 	}
-	whole, all, err := Read(toys.Known, export(t, dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole, all := must.M2(Read(toys.Known, export(t, dir)))
 	if _, want := Select(toys.Known[h.Spec.Experiment], whole, all, "arms=3"); !slices.Equal(rows, want) {
 		t.Errorf("rows %v, want %v", rows, want)
 	}
@@ -63,15 +58,10 @@ func TestPartOfResults(t *testing.T) {
 
 // Results replace another file only if the bytes are the same or on request. They never replace a run's own file.
 func TestResultsReplaceNothing(t *testing.T) {
-	h, rows, err := Complete(toys.Write(t, []int{2}, 2, 20, 1, toys.Linear), toys.Known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, rows := must.M2(Complete(toys.Write(t, []int{2}, 2, 20, 1, toys.Linear), toys.Known))
 	folder, own := t.TempDir(), filepath.Join(toys.Write(t, []int{3}, 2, 20, 1, toys.Linear), lab.ResultsFile)
 	other := filepath.Join(folder, "other.jsonl")
-	if err := Write(other, h, rows[:1], false); err != nil {
-		t.Fatal(err)
-	}
+	must.M(Write(other, h, rows[:1], false))
 	for _, c := range []struct {
 		path    string
 		replace bool
@@ -125,10 +115,7 @@ func TestPiecesShareTheirPeriods(t *testing.T) {
 func TestPiecesOfDifferentLengths(t *testing.T) {
 	short := toys.Write(t, []int{2}, 3, 2000, 10, toys.Linear)
 	long := toys.Write(t, []int{3}, 3, 5000, 10, toys.Linear)
-	h, rows, err := Read(toys.Known, export(t, short), export(t, long))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, rows := must.M2(Read(toys.Known, export(t, short), export(t, long)))
 	d, err := PairedDifference(rows, 1, 0)
 	if err != nil || d.Period != 1778 || d.Pairs != 3 {
 		t.Fatalf("got %+v, %v, want 3 pairs at period 1778", d, err)

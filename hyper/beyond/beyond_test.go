@@ -38,15 +38,9 @@ func TestEveryAgentRuns(t *testing.T) {
 					sets = append(sets, set)
 				}
 			}
-			spec, err := x.Spec([]string{agent}, sets, lab.Size{Periods: 4, Runs: 2}, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			h, rows, err := lab.Simulate(t.Context(), spec, beyond.Known,
-				lab.Options{Backend: backend.Go, BatchRuns: 2})
-			if err != nil {
-				t.Fatal(err)
-			}
+			spec := must.M1(x.Spec([]string{agent}, sets, lab.Size{Periods: 4, Runs: 2}, 1))
+			h, rows := must.M2(lab.Simulate(t.Context(), spec, beyond.Known,
+				lab.Options{Backend: backend.Go, BatchRuns: 2}))
 			for _, c := range analysis.Curves(h, rows) {
 				if c.Diverged > 0 || c.Runs != 2 || len(x.Order) != len(x.Agents) {
 					t.Errorf("%s, %s: %d runs, %d diverged", name, c.Agent, c.Runs, c.Diverged)
@@ -64,14 +58,8 @@ func TestRegretsOfOneUnknownAction(t *testing.T) {
 		t.Skip("takes a thousand runs")
 	}
 	const runs, periods = 1000, 100
-	spec, err := beyond.UnknownAction.Spec(nil, []string{"actions=2,8"}, lab.Size{Periods: periods, Runs: runs}, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, rows, err := lab.Simulate(t.Context(), spec, beyond.Known, lab.Options{Backend: backend.Go, BatchRuns: runs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.M1(beyond.UnknownAction.Spec(nil, []string{"actions=2,8"}, lab.Size{Periods: periods, Runs: runs}, 7))
+	h, rows := must.M2(lab.Simulate(t.Context(), spec, beyond.Known, lab.Options{Backend: backend.Go, BatchRuns: runs}))
 	for _, c := range analysis.Curves(h, rows) {
 		want, relative := 0.5, 1.
 		if c.Agent == "marginal" {
@@ -156,10 +144,7 @@ func TestTestbedAgentsAreSet(t *testing.T) {
 	x := beyond.TestbedBandit
 	for _, name := range x.Order {
 		s := must.M1(x.New(name))
-		l, features, err := s.Handover(50)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l, features := must.M2(s.Handover(50))
 		values := catalog.Values(s)
 		prior, of := values["prior-scale"].(float64)
 		if want := map[string]float64{"ensemble+": 9.49, "hypermodel": 3.16, "epinet": 3, "network-gp": 1}[name]; prior != want ||
@@ -180,7 +165,7 @@ func TestTestbedAgentsAreSet(t *testing.T) {
 			features != 100 {
 			t.Errorf("%s: decay %v, want %v; %+v", name, decay, want, c)
 		}
-		_, err = x.Spec([]string{name}, []string{"decay=0", "sgd-steps=0", "batch=0", "step-size=-1"}, x.Quick, 1)
+		_, err := x.Spec([]string{name}, []string{"decay=0", "sgd-steps=0", "batch=0", "step-size=-1"}, x.Quick, 1)
 		for _, key := range []string{"decay", "sgd-steps", "batch", "step-size"} {
 			if err == nil || !strings.Contains(err.Error(), key+" must be") {
 				t.Errorf("%s: no error names %s: %v", name, key, err)

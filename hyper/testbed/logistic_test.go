@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
@@ -28,11 +30,8 @@ func TestLogisticRegression(t *testing.T) {
 			rows = rows[:1] // each row takes a second to compile
 		}
 		for _, c := range rows {
-			row, err := LogisticRegression(
-				LogisticProblem{Inputs: c.inputs, Anchors: c.anchors, Batches: batches, Seed: 1}, name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			row := must.M1(LogisticRegression(
+				LogisticProblem{Inputs: c.inputs, Anchors: c.anchors, Batches: batches, Seed: 1}, name))
 			t.Logf("D = %d, %d anchors: %+v", c.inputs, c.anchors, row)
 			for _, of := range []struct {
 				agent string

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
@@ -18,29 +20,20 @@ var header = Header{Sweep: "few", Batches: 20, Backend: "go", Provenance: lab.Th
 func TestRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "few.jsonl")
 	s := few(3, 5)
-	r, err := OpenRecord(path, header)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.M1(OpenRecord(path, header))
 	add := func(number, tau int) {
 		t.Helper()
 		x := Result{Agent: "mlp", Problem: s.Problems[number], Tau: tau, KL: stats.Float(math.Inf(1))}
-		if err := r.Add([]Result{x}); err != nil {
-			t.Fatal(err)
-		}
+		must.M(r.Add([]Result{x}))
 	}
 	add(0, 1)
 	add(0, 10)
 	add(1, 1)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.M(r.Close())
 	f, _ := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	_, _ = f.WriteString(`{"agent":"mlp","numb`)
 	_ = f.Close()
-	if r, err = OpenRecord(path, header); err != nil {
-		t.Fatal(err)
-	}
+	r = must.M1(OpenRecord(path, header))
 	if left := r.remaining("mlp", s, defaultTaus).Problems; len(left) != 2 || left[0].Number != 1 {
 		t.Errorf("problems left: got %+v, want 2, the first with number 1", left)
 	}
@@ -57,9 +50,7 @@ func TestRecordRefuses(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	head := `{"format":"hypermodels-testbed-1","sweep":"few"}` + "\n"

@@ -212,10 +212,7 @@ func TestWorker(t *testing.T) {
 	}
 	o := Options{Backend: backend.Go, Batches: 5, Side: 2, Taus: []int{10}}
 	want := divergences(t, short(MLP(Classes)), s, o)[10]
-	text, err := told(t, "2\n0\n", 2, s, o, "0/1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.M1(told(t, "2\n0\n", 2, s, o, "0/1"))
 	var got []int
 	for line := range strings.Lines(text) {
 		var m message
