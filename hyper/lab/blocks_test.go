@@ -45,9 +45,7 @@ func blocksOfRows(t *testing.T, s lab.Spec, how string) (rows [2][]lab.Row, hlo 
 	cmd.Env = append(os.Environ(), "HYPER_COMPILE_CACHE=off", "XLA_FLAGS=--xla_backend_optimization_level=0 "+
 		"--xla_dump_to="+dir+" --xla_dump_hlo_as_text")
 	cmd.Stderr = os.Stderr
-	if err := json.Unmarshal(must.M1(cmd.Output()), &rows); err != nil {
-		t.Fatal(err)
-	}
+	must.M(json.Unmarshal(must.M1(cmd.Output()), &rows))
 	for _, path := range must.M1(filepath.Glob(filepath.Join(dir, "*cpu_after_optimizations.txt"))) {
 		if text := string(must.M1(os.ReadFile(path))); len(text) > len(hlo) {
 			hlo = text // the program that advances is the largest

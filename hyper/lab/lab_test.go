@@ -53,10 +53,7 @@ func spec(t *testing.T, agent string, size lab.Size, sets ...string) lab.Spec {
 	if name, own, other := strings.Cut(agent, "/"); other {
 		e, agent = must.M1(lab.Find(known, name)), own
 	}
-	s, err := e.Spec([]string{agent}, sets, size, 11)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.M1(e.Spec([]string{agent}, sets, size, 11))
 	return s
 }
 
@@ -66,13 +63,8 @@ func run(t *testing.T, s lab.Spec, o lab.Options) ([]lab.Row, string) {
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
 	}
-	if _, err := lab.Run(t.Context(), s, known, o); err != nil {
-		t.Fatal(err)
-	}
-	_, rows, err := lab.ReadResults(o.Dir, known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.M1(lab.Run(t.Context(), s, known, o))
+	_, rows := must.M2(lab.ReadResults(o.Dir, known))
 	return rows, string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile))))
 }
 

@@ -13,14 +13,8 @@ import (
 // programSizes returns the numbers of operations of the programs of an experiment's agent.
 func programSizes(t *testing.T, experiment, agent string, sets ...string) (start, advance int) {
 	t.Helper()
-	s, err := must.M1(lab.Find(paper.Known, experiment)).Spec([]string{agent}, sets, lab.Size{Periods: 50, Runs: 4}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if start, advance, err = lab.ProgramSizes(s, backend.XLACPU, 4); err != nil {
-		t.Fatal(err)
-	}
-	return start, advance
+	s := must.M1(must.M1(lab.Find(paper.Known, experiment)).Spec([]string{agent}, sets, lab.Size{Periods: 50, Runs: 4}, 0))
+	return must.M2(lab.ProgramSizes(s, backend.XLACPU, 4))
 }
 
 // The time that a simulation takes to start is the time to compile its programs, which grows with their size. The

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/internal/toys"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -87,14 +89,9 @@ func begun(t *testing.T, h lab.Header) (dir string, text string) {
 	h.Format, h.Version, h.Backend, h.BatchRuns = lab.Format, "0.1.0", "go", 2
 	h.Spec = lab.Spec{Experiment: "toys", Periods: 10, Runs: 2, Seed: 3,
 		Entries: []lab.Entry{{Agent: "toy", Setting: toys.Setting(3)}}}
-	line, err := json.Marshal(h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.M1(json.Marshal(h))
 	text = string(line) + "\n" + `{"entry":0,"run":0,"seed":3,"period":1,"cumulative_regret":1,"digest":9}` + "\n"
-	if err := os.WriteFile(filepath.Join(dir, lab.ResultsFile), []byte(text+`{"entry":0,"ru`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(filepath.Join(dir, lab.ResultsFile), []byte(text+`{"entry":0,"ru`), 0o600))
 	return dir, text
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/internal/toys"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -18,10 +20,7 @@ import (
 // toyPiece returns the text of complete results of toys.
 func toyPiece(t testing.TB) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(toys.Write(t, []int{2, 3}, 2, 20, 5, toys.Linear), lab.ResultsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.M1(os.ReadFile(filepath.Join(toys.Write(t, []int{2, 3}, 2, 20, 5, toys.Linear), lab.ResultsFile)))
 	return string(text)
 }
 
@@ -31,13 +30,9 @@ func gzipped(t testing.TB, fill func(io.Writer)) string {
 	var out bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed)
 	fill(z)
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.M(z.Close())
 	path := filepath.Join(t.TempDir(), "piece.jsonl.gz")
-	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(path, out.Bytes(), 0o600))
 	return path
 }
 
@@ -122,10 +117,7 @@ func TestRowsAreOfTheSpec(t *testing.T) {
 // The error about a file that is empty or cut off says what to do with it.
 func TestFilesThatAreCutOff(t *testing.T) {
 	good := toyPiece(t)
-	zipped, err := os.ReadFile(gzipped(t, func(w io.Writer) { _, _ = io.WriteString(w, good) }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	zipped := must.M1(os.ReadFile(gzipped(t, func(w io.Writer) { _, _ = io.WriteString(w, good) })))
 	for _, c := range []struct{ name, text, want string }{
 		{"a.jsonl.gz", "", "the file is empty: copy it again"},
 		{"a.jsonl.gz", string(zipped[:5]), "the file is cut off: copy it again"},
@@ -136,9 +128,7 @@ func TestFilesThatAreCutOff(t *testing.T) {
 		{lab.ResultsFile, "", "the header line is missing or cut off: remove the file, or choose another --out"},
 	} {
 		file := filepath.Join(t.TempDir(), c.name)
-		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.WriteFile(file, []byte(c.text), 0o600))
 		_, _, err := lab.ReadFile(file, toys.Known)
 		if !errors.Is(err, lab.ErrResults) || !strings.HasPrefix(err.Error(), file) || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%d bytes of %s: %v, want %q", len(c.text), c.name, err, c.want)
@@ -167,13 +157,9 @@ func FuzzReadFile(f *testing.F) {
 	f.Add([]byte(good + `{"entry":1,"run":1,"seed":6,"period":20,"cumulative_regret":"NaN","digest":1}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		plain := filepath.Join(t.TempDir(), "piece.jsonl")
-		if err := os.WriteFile(plain, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.WriteFile(plain, text, 0o600))
 		raw := plain + ".gz" // not in gzip format
-		if err := os.WriteFile(raw, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.WriteFile(raw, text, 0o600))
 		zipped := gzipped(t, func(w io.Writer) { _, _ = w.Write(text) })
 		for _, path := range []string{plain, zipped, raw} {
 			h, rows, err := lab.ReadFile(path, toys.Known)

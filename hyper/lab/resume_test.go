@@ -73,8 +73,7 @@ func testResume(t *testing.T, name string, s lab.Spec) {
 		if err != nil && !errors.Is(err, lab.ErrInterrupted) {
 			t.Fatal(err)
 		}
-		if got := string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))); !strings.HasPrefix(want,
-			got) {
+		if got := string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))); !strings.HasPrefix(want, got) {
 			t.Fatalf("after %d interruptions the file is no prefix of the uninterrupted one", stops+1)
 		}
 	}
@@ -147,9 +146,7 @@ func TestTwoProcessesDoNotShareAFolder(t *testing.T) {
 		}
 	}
 	o.Workers = 1
-	if _, err := lab.Run(t.Context(), s, paper.Known, o); err != nil {
-		t.Fatal(err)
-	}
+	must.M1(lab.Run(t.Context(), s, paper.Known, o))
 	if second == nil || !strings.Contains(second.Error(), "another process") {
 		t.Errorf("a second run in the folder: error %v", second)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
@@ -59,9 +61,7 @@ func TestCheckedOutRevision(t *testing.T) {
 	root := t.TempDir()
 	write := func(path, text string) {
 		t.Helper()
-		if err := saved.WriteFile(filepath.Join(root, path), []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.M(saved.WriteFile(filepath.Join(root, path), []byte(text)))
 	}
 	run := func(args ...string) string {
 		t.Helper()
@@ -97,16 +97,12 @@ func TestCheckedOutRevision(t *testing.T) {
 	check("a notebook and tests", false)
 	write("hyper/dir/b.go", "package b")
 	check("a new source", true)
-	if err := os.RemoveAll(filepath.Join(root, "hyper", "dir")); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.RemoveAll(filepath.Join(root, "hyper", "dir")))
 	write("go.sum", "x")
 	check("other dependencies", true)
 	write("go.sum", "")
 	check("clean again", false)
-	if err := os.Remove(filepath.Join(root, "hyper", "a.go")); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.Remove(filepath.Join(root, "hyper", "a.go")))
 	check("a source less", true)
 	write("hyper/a.go", "package a")
 	if name, _ := checkedOut(filepath.Join(root, "hyper")); name != "" {
@@ -114,15 +110,11 @@ func TestCheckedOutRevision(t *testing.T) {
 	}
 
 	program := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(program, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(program, nil, 0o600))
 	later := func(path string, by time.Duration) {
 		t.Helper()
 		at := time.Now().Add(by)
-		if err := os.Chtimes(path, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.Chtimes(path, at, at))
 	}
 	later(program, time.Hour)
 	later(filepath.Join(root, "hyper", "a_test.go"), 2*time.Hour)

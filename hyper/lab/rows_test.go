@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -41,9 +43,7 @@ func TestRowsArriveWhenTheyAreMade(t *testing.T) {
 	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 8, Workers: 1,
 		Rows: func(rows []lab.Row) { n += len(rows) }}
 	o.Progress = func(lab.Progress) { before = append(before, n) }
-	if _, err := lab.Run(t.Context(), s, paper.Known, o); err != nil {
-		t.Fatal(err)
-	}
+	must.M1(lab.Run(t.Context(), s, paper.Known, o))
 	// At the i-th call the rows of the i-1 earlier periods exist: the first periods of the schedule take one call each.
 	if want := []int{0, 8, 16, 24}; !slices.Equal(before[:4], want) {
 		t.Errorf("rows received before the first calls: %v, want %v", before[:4], want)

@@ -46,10 +46,7 @@ func TestTuned(t *testing.T) {
 		"actions=40 index-set=iid":               "adam 0.5",
 		"actions=40 index-set=iid optimizer=sgd": "sgd 0.5",
 	} {
-		spec, err := x.Spec([]string{"linear"}, strings.Fields(sets), lab.Size{Periods: 1, Runs: 1}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := must.M1(x.Spec([]string{"linear"}, strings.Fields(sets), lab.Size{Periods: 1, Runs: 1}, 0))
 		v := catalog.Values(spec.Entries[0].Setting)
 		if got := fmt.Sprint(v["optimizer"], " ", v["step-size"]); got != want {
 			t.Errorf("%s: %s, want %s", sets, got, want)
@@ -64,10 +61,7 @@ func TestTuned(t *testing.T) {
 		}
 	}
 	spec := must.M1(x.Spec([]string{"linear"}, []string{"actions=40,50"}, lab.Size{Periods: 1, Runs: 1}, 0))
-	read, _, err := lab.ParseSpec(must.M1(json.Marshal(spec)), map[string]lab.Experiment{x.Name: x})
-	if err != nil {
-		t.Fatal(err)
-	}
+	read, _ := must.M2(lab.ParseSpec(must.M1(json.Marshal(spec)), map[string]lab.Experiment{x.Name: x}))
 	for _, s := range []lab.Spec{spec, read} {
 		got := strings.Join(plot.Labels(analysis.Curves(lab.Header{Spec: s}, nil)), "; ")
 		if want := "linear, actions=40; linear, actions=50"; got != want {

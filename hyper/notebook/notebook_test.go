@@ -17,6 +17,8 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
@@ -50,10 +52,7 @@ func TestMain(m *testing.M) {
 // output returns all messages so far.
 func output(t *testing.T) (out []protocol.DisplayData) {
 	t.Helper()
-	file, err := os.Open(pipe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.M1(os.Open(pipe))
 	defer func() { _ = file.Close() }()
 	for in := gob.NewDecoder(file); ; {
 		var d protocol.DisplayData
@@ -94,10 +93,7 @@ func checkImage(t *testing.T, html string) image.Point {
 	if !ok || !ended {
 		t.Fatalf("got no image in %.100q", html)
 	}
-	decoded, err := png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	decoded := must.M1(png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text))))
 	return decoded.Bounds().Size()
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 	gonum "gonum.org/v1/plot"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
@@ -20,11 +22,8 @@ import (
 
 func spec(t *testing.T, periods int) lab.Spec {
 	t.Helper()
-	s, err := paper.Gaussian.Spec([]string{"exact", "linear"}, []string{"arms=5", "integrate=full-data"},
-		lab.Size{Periods: periods, Runs: 4}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.M1(paper.Gaussian.Spec([]string{"exact", "linear"}, []string{"arms=5", "integrate=full-data"},
+		lab.Size{Periods: periods, Runs: 4}, 3))
 	return s
 }
 
@@ -164,14 +163,8 @@ func TestLiveRate(t *testing.T) {
 
 // Figures have twice the pixels of their size on the page, and a text that describes them.
 func TestFigure(t *testing.T) {
-	p, err := plot.Lines(plot.Axes{Title: "A < B"}, plot.Series{X: []float64{0, 1}, Y: []float64{1, 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := plot.Lines(plot.Axes{X: "x", Y: "y"}, plot.Series{X: []float64{0, 1}, Y: []float64{1, 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.M1(plot.Lines(plot.Axes{Title: "A < B"}, plot.Series{X: []float64{0, 1}, Y: []float64{1, 2}}))
+	other := must.M1(plot.Lines(plot.Axes{X: "x", Y: "y"}, plot.Series{X: []float64{0, 1}, Y: []float64{1, 2}}))
 	now := shown(t)
 	Figure(p, 8, 5, 50)
 	Panels(2, 16, 5, 50, p, other)

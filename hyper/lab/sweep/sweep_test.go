@@ -46,11 +46,8 @@ func local(workers int) sweep.Local {
 // grid has two shapes of three settings each, with five runs.
 func grid(t *testing.T, periods int) lab.Spec {
 	t.Helper()
-	s, err := paper.Gaussian.Spec([]string{"linear"}, []string{"index-samples=4", "batch=16", "index-dim=3", "arms=5,6",
-		"step-size=0.1,0.2,0.4"}, lab.Size{Periods: periods, Runs: 5}, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.M1(paper.Gaussian.Spec([]string{"linear"}, []string{"index-samples=4", "batch=16", "index-dim=3", "arms=5,6",
+		"step-size=0.1,0.2,0.4"}, lab.Size{Periods: periods, Runs: 5}, 7))
 	return s
 }
 
@@ -60,10 +57,7 @@ func created(t *testing.T, s lab.Spec, o sweep.Options) (sweep.Plan, string) {
 	if o.BatchRuns == 0 {
 		o.BatchRuns = 5 // the Go backend takes as long for a batch of five as for one run
 	}
-	p, err := sweep.New(s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.M1(sweep.New(s, o))
 	dir := t.TempDir()
 	must.M(p.Create(dir, paper.Known))
 	return p, dir
@@ -86,10 +80,8 @@ func runAll(t *testing.T, p sweep.Plan, dir string, order []int) {
 	t.Helper()
 	programs := &lab.Programs{}
 	for _, n := range order {
-		if err := p.RunShard(t.Context(), dir, n, paper.Known,
-			lab.Options{Workers: 1, Programs: programs}); err != nil {
-			t.Fatal(err)
-		}
+		must.M(p.RunShard(t.Context(), dir, n, paper.Known,
+			lab.Options{Workers: 1, Programs: programs}))
 	}
 }
 
@@ -113,9 +105,7 @@ func TestMergeDoesNotDependOnHowItWasRun(t *testing.T) {
 	}
 	for workers := 1; workers <= most; workers += 2 {
 		p, dir := created(t, s, sweep.Options{Shards: 6})
-		if err := local(workers).Run(t.Context(), p, dir); err != nil {
-			t.Fatal(err)
-		}
+		must.M(local(workers).Run(t.Context(), p, dir))
 		if merged(t, p, dir) != want {
 			t.Errorf("%d workers give other merged results", workers)
 		}

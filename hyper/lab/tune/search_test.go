@@ -38,10 +38,7 @@ func smallTuning() tune.Search {
 func TestTune(t *testing.T) {
 	dir := t.TempDir()
 	o := lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: dir}
-	tuned, err := tune.Run(t.Context(), smallTuning(), paper.Known, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tuned := must.M1(tune.Run(t.Context(), smallTuning(), paper.Known, o))
 	var got []string
 	for _, r := range tuned.Rungs {
 		got = append(got, fmt.Sprint(len(r.Results), r.Size))
@@ -96,10 +93,7 @@ func TestTunePutsDivergedCandidatesLast(t *testing.T) {
 	x := smallTuning()
 	x.Space, x.Candidates, x.Size = []tune.Dimension{{Key: "step-size", Values: []string{"1000", "0.1", "0.01"}}}, 3,
 		lab.Size{Periods: 100, Runs: 2}
-	tuned, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tuned := must.M1(tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()}))
 	if len(tuned.Rungs) != 1 {
 		t.Fatalf("%d rungs, want 1 for 3 candidates", len(tuned.Rungs))
 	}
@@ -123,10 +117,7 @@ func TestTuneSetsChoicesFirst(t *testing.T) {
 		x.Space = append(x.Space, must.M1(tune.ParseDimension(text)))
 	}
 	for range 20 { // maps have another order each time
-		spec, err := x.Spec(paper.Known)
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := must.M1(x.Spec(paper.Known))
 		if v := catalog.Values(spec.Entries[0].Setting); v["schedule"] != "cosine" || v["schedule-periods"] != 50. {
 			t.Fatalf("the candidate has schedule %v, schedule-periods %v", v["schedule"], v["schedule-periods"])
 		}
@@ -211,10 +202,7 @@ func TestTuneChampion(t *testing.T) {
 	x.Plan = []tune.Stage{{Candidates: 4, Size: lab.Size{Periods: 8, Runs: 3}},
 		{Candidates: 2, Size: lab.Size{Periods: 12, Runs: 4}}}
 	x.Champion = []string{"step-size=0.02", "sgd-steps=2"}
-	tuned, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tuned := must.M1(tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()}))
 	var champions []map[string]string
 	for _, o := range tuned.Rungs[1].Results {
 		if o.Champion {
@@ -262,10 +250,7 @@ func TestExperimentSets(t *testing.T) {
 	x := paper.Gaussian
 	x.Sets = []string{"particles=2,3", "arms=4"}
 	show := func(agents []string, sets ...string) string {
-		s, err := x.Spec(agents, sets, lab.Size{Periods: 1, Runs: 1}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.M1(x.Spec(agents, sets, lab.Size{Periods: 1, Runs: 1}, 0))
 		var out []string
 		for _, e := range s.Entries {
 			v := catalog.Values(e.Setting)
@@ -304,10 +289,7 @@ func TestTuneLeast(t *testing.T) {
 		search.Experiment, search.Least, search.Candidates = "frontier", true, 6
 		search.Space = []tune.Dimension{{Key: "step-size", Low: 0.1, High: 0.5},
 			{Key: "sgd-steps", Values: []string{"1", "2", "3"}}}
-		tuned, err := tune.Run(t.Context(), search, known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tuned := must.M1(tune.Run(t.Context(), search, known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()}))
 		for _, r := range tuned.Rungs {
 			if r.Size.Periods != 18 {
 				t.Errorf("a rung of %v, want all 18 periods", r.Size)
@@ -340,10 +322,7 @@ func TestTuneByPlan(t *testing.T) {
 	}
 	x.Plan = []tune.Stage{{Candidates: 6, Size: lab.Size{Periods: 8, Runs: 3}},
 		{Candidates: 3, Size: lab.Size{Periods: 12, Runs: 4}}}
-	tuned, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tuned := must.M1(tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()}))
 	for i, r := range tuned.Rungs {
 		if r.Size.String() != x.Plan[i].Size.String() || len(r.Results) != x.Plan[i].Candidates {
 			t.Errorf("rung %d: %d candidates, %v", i+1, len(r.Results), r.Size)
