@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/catalog/learners"
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -35,10 +37,7 @@ func actionSpecs(t *testing.T) (specs []lab.Spec) {
 	size, varied := lab.Size{Periods: 200, Runs: 3}, map[string]bool{}
 	for _, name := range paper.Order {
 		x := paper.Known[name]
-		spec, err := x.Spec(nil, usable(t, x, nil, nil, little...), size, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := must.M1(x.Spec(nil, usable(t, x, nil, nil, little...), size, 1))
 		for _, e := range slices.Clone(spec.Entries) {
 			kind, agent := fmt.Sprintf("%s %T", name, e.Setting.Learner), []string{e.Agent}
 			if varied[kind] {
@@ -89,10 +88,7 @@ func (g golden) name() string { return g.Backend + " " + g.Spec.Experiment }
 
 // whole returns an entry as text.
 func whole(t *testing.T, e lab.Entry) string {
-	text, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.M1(json.Marshal(e))
 	return string(text)
 }
 

@@ -87,10 +87,7 @@ func TestLeastComputationCovers(t *testing.T) {
 		t.Skip("takes some ten seconds")
 	}
 	pieces := must.M1(filepath.Glob("../../notebooks/results/frontier/*.gz"))
-	h, rows, err := analysis.Read(paper.Known, pieces...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, rows := must.M2(analysis.Read(paper.Known, pieces...))
 	random := rand.New(rand.NewPCG(5, 6))
 	const samples = 40
 	for _, runs := range []int{24, 100} {
@@ -131,8 +128,7 @@ func TestLeastComputationCovers(t *testing.T) {
 		}
 		if least < want || ratios < want {
 			t.Errorf("%d runs: intervals of the least computation cover %.3f, of ratios %.3f, want %v",
-				runs, least, ratios,
-				want)
+				runs, least, ratios, want)
 		}
 	}
 }
@@ -157,10 +153,7 @@ func populationOf(t *testing.T, h lab.Header, rows []lab.Row, agent, way string,
 	p := population{runs: math.MaxInt, target: 0.01 * math.Sqrt(float64(arms)), truth: math.Inf(1)}
 	var all []lab.Row
 	for i, sets := range paper.FrontierSettings(agent, way, arms) {
-		h, rows, err := analysis.Lookup(paper.Frontier, h, rows)([]string{agent}, sets, lab.Size{Periods: periods, Runs: 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h, rows := must.M2(analysis.Lookup(paper.Frontier, h, rows)([]string{agent}, sets, lab.Size{Periods: periods, Runs: 20}))
 		entries := append(p.header.Spec.Entries, h.Spec.Entries...)
 		p.header = h
 		p.header.Spec.Entries = entries
@@ -273,122 +266,4 @@ func meanOf(rows []lab.Row) (mean float64) {
 		mean += float64(r.Regret) / float64(len(rows))
 	}
 	return mean
-}
-
-// TestOtherClaimsCover checks the intervals of the other kinds of claims: ratios of late regret, and differences of two
-// differences. Each claim's own test judges samples of its committed runs.
-func TestOtherClaimsCover(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads the studies")
-	}
-	random := rand.New(rand.NewPCG(7, 8))
-	const samples = 100
-	all := otherClaims()
-	for _, runs := range []int{24, 60} {
-		covered, claims := map[string]float64{}, map[string]float64{}
-		for _, c := range all {
-			claims[c.whole.Kind]++
-			for range samples {
-				sample := make([]uint64, runs)
-				for i := range sample {
-					sample[i] = c.seeds[random.IntN(len(c.seeds))]
-				}
-				if f := c.judge(t, sample); holds(f.Estimate, float64(c.whole.Estimate.Value)) {
-					covered[c.whole.Kind] += 1. / samples
-				}
-			}
-		}
-		want := map[string]float64{"ratio of late regret": 2, "difference of gaps": 1}
-		if !maps.Equal(claims, want) {
-			t.Errorf("claims of other kinds: %v, want %v", claims, want)
-		}
-		for kind := range want {
-			share := covered[kind] / claims[kind]
-			t.Logf("%d runs: intervals of a %s cover %.3f, on average over %v claims", runs, kind, share, claims[kind])
-			if share < 0.93 { // there are too few claims to detect a share that is too large
-				t.Errorf("%d runs: intervals of a %s cover %.3f, want 0.93 or more", runs, kind, share)
-			}
-		}
-	}
-}
-
-// resampled is a claim and the committed runs that it compares.
-type resampled struct {
-	claim study.Claim
-	whole study.Finding
-	sides []side
-	seeds []uint64 // seeds that all sides have
-}
-
-// side is a request of a claim to a study, and the rows that the claim's test uses, by seed.
-type side struct {
-	header lab.Header
-	rows   map[uint64][]lab.Row
-}
-
-// judge judges the claim by the runs of some seeds. A seed may occur more than once.
-func (c resampled) judge(t *testing.T, sample []uint64) study.Finding {
-	size, next := c.claim.Full, 0
-	size.Runs = len(sample)
-	f, err := c.claim.Test(func([]string, []string, lab.Size) (h lab.Header, rows []lab.Row, _ error) {
-		s := c.sides[next]
-		next++
-		for i, seed := range sample {
-			for _, row := range s.rows[seed] {
-				row.Seed = uint64(i)
-				rows = append(rows, row)
-			}
-		}
-		return s.header, rows, nil
-	}, size)
-	if err != nil {
-		t.Fatalf("claim %s: got error %v, want none", c.claim.Name, err)
-	}
-	return f
-}
-
-// otherClaims returns the claims with committed results that are neither about ratios of regret at the end nor about
-// computation.
-func otherClaims() (all []resampled) {
-	for _, name := range paper.Order {
-		for _, from := range simulators(paper.Known[name]) {
-			for _, claim := range paper.Claims[name] {
-				c := resampled{claim: claim}
-				var err error
-				c.whole, err = claim.Test(func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
-					h, rows, err := from(agents, sets, size)
-					if err == nil {
-						c.sides = append(c.sides, sideOf(h, rows, size.Periods))
-					}
-					return h, rows, err
-				}, claim.Full)
-				if err != nil || c.whole.Kind == "ratio of regret" || len(c.sides) < 2 {
-					continue
-				}
-				missing := func(seed uint64) bool {
-					return slices.ContainsFunc(c.sides, func(s side) bool { return s.rows[seed] == nil })
-				}
-				c.seeds = slices.DeleteFunc(slices.Sorted(maps.Keys(c.sides[0].rows)), missing)
-				all = append(all, c)
-			}
-		}
-	}
-	return all
-}
-
-// sideOf keeps the rows at the end of the runs, and at the last recorded period of their first half.
-func sideOf(h lab.Header, rows []lab.Row, periods int) side {
-	half := 0
-	for _, r := range rows {
-		if r.Period <= periods/2 {
-			half = max(half, r.Period)
-		}
-	}
-	s := side{header: h, rows: map[uint64][]lab.Row{}}
-	for _, r := range rows {
-		if r.Period == half || r.Period == periods {
-			s.rows[r.Seed] = append(s.rows[r.Seed], r)
-		}
-	}
-	return s
 }

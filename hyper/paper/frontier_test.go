@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -115,10 +117,7 @@ func TestFrontierOf(t *testing.T) {
 	}{{"linear", 30, 0, 1}, {"ensemble", 30, 99, 0}, {"ensemble", 10, 2, 0}, {"linear", 10, 1, 0}} {
 		simulate := performing(map[string]int{c.agent: c.from})
 		for _, sets := range paper.FrontierSettings(c.agent, "sampled", c.arms)[c.without:] {
-			one, more, err := simulate([]string{c.agent}, sets, paper.Frontier.Full)
-			if err != nil {
-				t.Fatal(err)
-			}
+			one, more := must.M2(simulate([]string{c.agent}, sets, paper.Frontier.Full))
 			for _, r := range more {
 				r.Entry = len(h.Spec.Entries)
 				rows = append(rows, r)
@@ -181,10 +180,7 @@ func TestTwiceExact(t *testing.T) {
 // FrontierLimits returns the study's exact Thompson sampling, the target, and the bound for every agent. Numbers of
 // arms that the study lacks are left out.
 func TestFrontierLimits(t *testing.T) {
-	h, rows, err := performing(nil)([]string{"exact"}, []string{"arms=300"}, paper.Frontier.Full)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, rows := must.M2(performing(nil)([]string{"exact"}, []string{"arms=300"}, paper.Frontier.Full))
 	limits, err := paper.FrontierLimits(h, rows)
 	if err != nil || len(limits) != 1 {
 		t.Fatalf("got limits %v, error %v, want one", limits, err)

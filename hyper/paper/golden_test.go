@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
@@ -83,10 +85,7 @@ func readGolden(t *testing.T, name string) (path string, lines []golden) {
 // simulated returns the digests that the Spec of a line gives now. Batches do not depend on the machine.
 func (g golden) simulated(t *testing.T) [][]uint32 {
 	opts := lab.Options{Backend: cmp.Or(g.Backend, backend.Go), BatchRuns: 64, Workers: 1}
-	_, rows, err := lab.Simulate(t.Context(), g.Spec, paper.Known, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, rows := must.M2(lab.Simulate(t.Context(), g.Spec, paper.Known, opts))
 	digests := make([][]uint32, len(g.Spec.Entries))
 	for _, r := range rows {
 		if r.Period == g.Spec.Periods {
@@ -124,15 +123,10 @@ func record(t *testing.T, path string, lines []golden) {
 	}
 	for _, g := range lines {
 		g.Digests = g.simulated(t)
-		line, err := json.Marshal(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.M1(json.Marshal(g))
 		text = append(append(text, line...), '\n')
 	}
-	if err := saved.WriteFile(path, text); err != nil {
-		t.Fatal(err)
-	}
+	must.M(saved.WriteFile(path, text))
 	t.Logf("%d Specs recorded in %s", len(lines), path)
 }
 

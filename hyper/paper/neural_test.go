@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -68,10 +70,7 @@ func TestNeuralSettingsAreRefused(t *testing.T) {
 
 func simulate(t *testing.T, s lab.Spec) []lab.Row {
 	t.Helper()
-	_, rows, err := lab.Simulate(t.Context(), s, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, rows := must.M2(lab.Simulate(t.Context(), s, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 64}))
 	return rows
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
@@ -20,10 +22,7 @@ import (
 // setting returns the default setting of an agent.
 func setting(t *testing.T, x lab.Experiment, agent string) *lab.Setting {
 	t.Helper()
-	s, err := x.New(agent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.M1(x.New(agent))
 	return s
 }
 
@@ -60,6 +59,22 @@ func usable(t *testing.T, x lab.Experiment, agents, given []string, sets ...stri
 	})
 }
 
+// Every agent of every experiment runs with small networks and otherwise default settings, and no run diverges.
+func TestEveryAgentRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestGolden runs all agents, with settings that it records")
+	}
+	for _, name := range paper.Order {
+		spec := tiny(t, paper.Known[name], nil, lab.Size{Periods: 12, Runs: 2})
+		h, rows := must.M2(lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 64}))
+		for _, c := range analysis.Curves(h, rows) {
+			if c.Diverged > 0 || c.Runs != 2 || c.Mean[len(c.Mean)-1] <= 0 {
+				t.Errorf("%s, %s: got %d runs, %d diverged, regret %v, want 2 and 0", name, c.Agent, c.Runs, c.Diverged, c.Mean)
+			}
+		}
+	}
+}
+
 // The defaults of every agent are valid, and so are the sets of values of its experiment.
 func TestDefaultsAreValid(t *testing.T) {
 	for _, name := range paper.Order {
@@ -88,14 +103,8 @@ func TestSpecsRoundTrip(t *testing.T) {
 		if other, ok := map[string]string{"gaussian": "arms=3,4", "frontier": "arms=3,4", "ids": "size=3,4"}[name]; ok {
 			sets = []string{other}
 		}
-		spec, err := x.Spec(nil, sets, x.Quick, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := json.Marshal(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := must.M1(x.Spec(nil, sets, x.Quick, 5))
+		text := must.M1(json.Marshal(spec))
 		back, _, err := lab.ParseSpec(text, paper.Known)
 		if again, _ := json.Marshal(back); err != nil || string(again) != string(text) {
 			t.Errorf("%s: got error %v, first and second JSON\n%s\n%s", name, err, text, again)
@@ -125,10 +134,7 @@ func TestComputation(t *testing.T) {
 			16 * 1024 * 100},
 		{"ensemble", []string{"arms=100", "particles=50", "batch=1024"}, 50 * 1024 * 100},
 	} {
-		spec, err := paper.Gaussian.Spec([]string{c.agent}, c.sets, lab.Size{Periods: 1, Runs: 1}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := must.M1(paper.Gaussian.Spec([]string{c.agent}, c.sets, lab.Size{Periods: 1, Runs: 1}, 0))
 		if _, agent := spec.Entries[0].Setting.Build(1); agent.Computation() != c.want {
 			t.Errorf("%s %v: computation %v, want %v", c.agent, c.sets, agent.Computation(), c.want)
 		}
@@ -196,16 +202,10 @@ func TestPoliciesInALoop(t *testing.T) {
 	}
 	sets := []string{"arms=4", "index-dim=2", "integrate=analytic", "policy-samples=20",
 		"policy=" + strings.Join(catalog.Names(catalog.Policies()), ",")}
-	spec, err := paper.Gaussian.Spec([]string{"linear"}, sets, lab.Size{Periods: 20, Runs: 4}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.M1(paper.Gaussian.Spec([]string{"linear"}, sets, lab.Size{Periods: 20, Runs: 4}, 1))
 	var regrets [2][]float64
 	for i, name := range []string{backend.Go, backend.XLACPU} {
-		h, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h, rows := must.M2(lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: name}))
 		for _, c := range analysis.Curves(h, rows) {
 			regrets[i] = append(regrets[i], math.Round(float64(c.Mean[len(c.Mean)-1])*1e3))
 		}

@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
@@ -22,14 +24,8 @@ import (
 // call runs a graph function once on the backend go.
 func call(t *testing.T, f func(in []*Node) []*Node, args ...any) []*tensors.Tensor {
 	t.Helper()
-	b, err := backend.Open(backend.Go)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := CallOnceN(b, f, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.M1(backend.Open(backend.Go))
+	out := must.M1(CallOnceN(b, f, args...))
 	return out
 }
 
@@ -71,10 +67,7 @@ func TestIndependentArms(t *testing.T) {
 		}
 		v := float64(prior[run])
 		o := train.Oracle{Phi: phi, Y: y, NoiseVar: float64(noise[run])}
-		mean, cov, err := o.Posterior(nil, mat.NewDiagDense(arms, []float64{v, v, v}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		mean, cov := must.M2(o.Posterior(nil, mat.NewDiagDense(arms, []float64{v, v, v})))
 		for k := range arms {
 			m, sd := means[run*arms+k], sds[run*arms+k]
 			if math.Abs(m-mean.AtVec(k)) > 1e-6 || math.Abs(sd-math.Sqrt(cov.At(k, k))) > 1e-6 {
@@ -188,8 +181,7 @@ func TestFiniteInformationIsThatOfFunctions(t *testing.T) {
 			want := variance[run][x]
 			if se := math.Sqrt(want / functions); math.Abs(r[run][x]-regret[run][x]) > 5*se+1e-5 {
 				t.Errorf("run %d, action %d: got regret %v +- %v from functions, %v from the posterior",
-					run, x, r[run][x], se,
-					regret[run][x])
+					run, x, r[run][x], se, regret[run][x])
 			}
 			if se := math.Sqrt(max(fourth-want*want, 0) / functions); math.Abs(v[run][x]-want) > 5*se+2e-5+25*want/functions {
 				t.Errorf("run %d, action %d: got variance %v +- %v from functions, %v from the posterior",
