@@ -176,7 +176,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 }
 
-// heap returns the used memory of Go's heap, in MiB, without that of pools, which outlives a collection.
+// heap returns the used memory of Go's heap, in MiB, without the memory of pools, which outlives a collection.
 func heap() float64 {
 	for range 3 {
 		runtime.GC()

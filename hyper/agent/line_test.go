@@ -26,7 +26,7 @@ var (
 	lineMost   = flag.Int("line.most", 10_000, "sets of more rows are left out")
 )
 
-// hashed is the order of n rows by the hashes of a seed and the row, as peers.py has it.
+// hashed returns the order of n rows by the hashes of a seed and the row, as in peers.py.
 func hashed(n, seed int) []int {
 	type row struct {
 		key string
@@ -44,10 +44,10 @@ func hashed(n, seed int) []int {
 	return order
 }
 
-// lineAgents are the agent of Contextual, and what it has two of.
+// lineAgents has the agent of Contextual, and agents with one of its two models alone.
 var lineAgents = map[string]Config{"both": {}, "cosines": {CosinesAlone: true}, "line": {Waves: None}}
 
-// lineMistakes are the mistakes of the agents in some orders of rows.
+// lineMistakes returns the numbers of mistakes of the agents in some orders of rows.
 func lineMistakes(t *testing.T, x [][]float32, class []int, orders int) map[string][]int {
 	t.Helper()
 	out := map[string][]int{}
@@ -67,8 +67,9 @@ func meanOf(x []int) (mean float64) {
 	return mean
 }
 
-// Where a line fits, and where none does, the agent that has a line beside cosines makes about as few mistakes as the
-// better of the two alone, and the other makes many more. With line.rows it is on data sets, and writes line.out.
+// The agent with a line beside cosines makes about as few mistakes as the better model alone, both where a line fits
+// and where no line fits. The other model alone makes many more. With line.rows the agents classify data sets, and the
+// test writes line.out.
 func TestLineBesideCosines(t *testing.T) {
 	NotInShort(t)
 	if *lineRows != "" {
@@ -93,7 +94,6 @@ func TestLineBesideCosines(t *testing.T) {
 		if norm2 > 2*math.Ln2 {
 			rings[i] = 1
 		}
-
 	}
 	plane := make([][]float32, rows)
 	for i := range x {

@@ -69,7 +69,7 @@ func mistakes(t *testing.T, x [][]float32, class []int, seed uint64) (wrong int)
 	return wrongGuesses(t, Config{Seed: seed, Floor: -1}, x, class, order)
 }
 
-// wrongGuesses is how many wrong guesses the agent of Contextual with these options makes in rows.
+// wrongGuesses returns the number of wrong guesses of the agent of Contextual with some options, over rows in order.
 func wrongGuesses(t *testing.T, c Config, x [][]float32, class, rows []int) (wrong int) {
 	t.Helper()
 	a := must.M1(New(c.Contextual(slices.Max(class)+1, len(x[0]))))

@@ -47,7 +47,7 @@ func (h halves) DecideOnHost(values []float32, actions int, s rng.Host, period i
 	return p, action
 }
 
-// policies are those that were compared, with their floors.
+// policies has the policies that were compared, with their floors.
 var policies = []struct {
 	name   string
 	policy explore.Policy
@@ -58,15 +58,15 @@ var policies = []struct {
 	{"ucb", explore.UCB{Quantile: 0.84}, 0.02}, {"ucb", explore.UCB{Quantile: 0.84}, 0.05},
 }
 
-// judged is what a policy did on rows, and what its log is worth.
+// judged has the mistakes of a policy on rows, and the precision of estimates from its log.
 type judged struct {
 	Mistakes int
-	Half     []float64 // for each target: see needed
+	Half     []float64 // half width of the interval for each target
 }
 
-// judge plays rows by a policy, and judges how well its log tells what three targets would have done in the second half
-// of the rows: a line, cosines, and a line by SGD, which have learned from the rewards of the first half and take their
-// best action but for a floor of 0.01.
+// judge lets a policy classify rows, and measures how precisely its log says what three targets would have done in the
+// second half of the rows: a line, cosines, and a line by SGD. The targets have learned from the rewards of the first
+// half, and take their best action except for a floor of 0.01.
 func judge(t *testing.T, policy explore.Policy, floor float64, x [][]float32, class, rows []int) (out judged) {
 	t.Helper()
 	k, d, ctx := slices.Max(class)+1, len(x[0]), t.Context()
@@ -152,7 +152,7 @@ func judge(t *testing.T, policy explore.Policy, floor float64, x [][]float32, cl
 	return out
 }
 
-// targetOf is the probability of an arm of a target whose best arm is known.
+// targetOf returns the probability that a target with a known best arm takes an arm.
 func targetOf(best, arm, k int) float64 {
 	p := 0.01 / float64(k)
 	if arm == best {
@@ -183,8 +183,8 @@ func bestMean(functions [][]float32) (best int) {
 	return best
 }
 
-// A floor lets the log of the agent tell more of others: the half width that an interval of SNIPS needs, exactly, from
-// the rewards of all arms, shrinks, and mistakes are more. With policies.rows all policies are on data sets.
+// With a higher floor the log of an agent says more about other agents: intervals by SNIPS are narrower. Their half
+// widths are exact, because the rewards of all arms are known. With policies.rows all policies classify data sets.
 func TestFloorsAndLogs(t *testing.T) {
 	NotInShort(t)
 	if *policyRows != "" {
@@ -204,7 +204,7 @@ func TestFloorsAndLogs(t *testing.T) {
 	}
 }
 
-// policiesOfSets writes what policies do on data sets of 400 rows at least, in three orders.
+// policiesOfSets writes the results of all policies on data sets of at least 400 rows, in three orders.
 func policiesOfSets(t *testing.T) {
 	out := map[string]map[string][]judged{}
 	for _, path := range must.M1(filepath.Glob(filepath.Join(*policyRows, "*.csv"))) {
