@@ -17,18 +17,14 @@ import (
 // A study of exact Thompson sampling alone decides some claims, leaves one undecided, and cannot judge claims about
 // other agents.
 func TestCheckTellsWhyClaimsAreNotShown(t *testing.T) {
-	study, err := filepath.Abs("../../notebooks/results/frontier/exact.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	study := must.M1(filepath.Abs("../../notebooks/results/frontier/exact.jsonl.gz"))
 	status, stdout, stderr := call(t, "check", "frontier", "--study", study,
 		"--claim", "exact-100,exact-300,exact-1000,least-10")
 	if status != 1 {
 		t.Errorf("exit status %d, want 1", status)
 	}
 	for _, want := range []string{"runs: reproduced", "undecided", "runs would decide", "refuted",
-		"least-10: the diagonal",
-		"not tested: not in the study: agent linear with"} {
+		"least-10: the diagonal", "not tested: not in the study: agent linear with"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("got no %q in %s", want, stdout)
 		}
@@ -42,10 +38,7 @@ func TestCheckTellsWhyClaimsAreNotShown(t *testing.T) {
 // A study is judged at the size of the claims, or at a size that flags select. The output then says so, also with
 // --json.
 func TestCheckJudgesAtOneSize(t *testing.T) {
-	study, err := filepath.Abs("../../notebooks/results/noise-sensitivity/noise-2.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	study := must.M1(filepath.Abs("../../notebooks/results/noise-sensitivity/noise-2.jsonl.gz"))
 	args := []string{"check", "noise-sensitivity", "--claim", "perturbation-2", "--study", study}
 	status, stdout, stderr := call(t, args...)
 	if want := "not tested: not in the study: agent linear with noise=2 perturbation=1, its other settings at " +

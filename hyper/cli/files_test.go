@@ -28,8 +28,7 @@ func TestTables(t *testing.T) {
 		{"table", "--set", "data=phishing", "--set", "order=shuffled", "--set", "standardize=online", "--periods", "10"},
 	} {
 		status, stdout, stderr := call(t, append([]string{"run", "--agent", "egreedy", "--runs", "1", "--json",
-			"--backend", "go",
-			"--out", filepath.Join(t.TempDir(), "out")}, args...)...)
+			"--backend", "go", "--out", filepath.Join(t.TempDir(), "out")}, args...)...)
 		if status != 0 || strings.Contains(stdout, "Inf") || !strings.Contains(stdout, `"order":"shuffled"`) {
 			t.Errorf("hyper %v: exit status %d, want 0 and the order: %s%s", args, status, stdout, stderr)
 		}

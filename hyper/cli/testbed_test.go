@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
@@ -18,16 +20,11 @@ func TestTestbedRegression(t *testing.T) {
 		s := testbed.Known[name]()
 		out := filepath.Join(t.TempDir(), "r.jsonl")
 		// A record of mlp, and of mine without the first problem.
-		r, err := testbed.OpenRecord(out, testbed.Header{Sweep: name, Batches: 3, Backend: "go",
-			Provenance: lab.ThisProvenance("go"), Machine: process.ThisMachine()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.M1(testbed.OpenRecord(out, testbed.Header{Sweep: name, Batches: 3, Backend: "go",
+			Provenance: lab.ThisProvenance("go"), Machine: process.ThisMachine()}))
 		for i, p := range s.Few(1).Problems {
 			for _, agent := range []string{"mlp", "mine"}[:min(i+1, 2)] {
-				if err := r.Add([]testbed.Result{{Agent: agent, Problem: p, Tau: 1, KL: 2}}); err != nil {
-					t.Fatal(err)
-				}
+				must.M(r.Add([]testbed.Result{{Agent: agent, Problem: p, Tau: 1, KL: 2}}))
 			}
 		}
 		_ = r.Close()
@@ -60,10 +57,7 @@ func TestTestbed(t *testing.T) {
 	if strings.Count(first, "\nmine ") != 2 || !strings.Contains(first, "1 [1, 1]") {
 		t.Errorf("got leaderboard\n%s, want the agent mine twice", first)
 	}
-	before, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.M1(os.ReadFile(out))
 	lines, marked := strings.Count(string(before), "\n")-1, strings.Count(string(before), `"accuracy":`)
 	if marked != lines/2 || strings.Count(string(before), `"ece":`) != marked {
 		t.Errorf("%d results, %d with an accuracy; want half, the results of single classes", lines, marked)
