@@ -52,7 +52,8 @@ func TestEveryAgentRuns(t *testing.T) {
 
 // The expected regrets with one unknown action are those in OneUnknown's comment: 1/2 from joint predictions, A/4 from
 // marginals. The test has 1,000 runs. The standard deviation is 1/2, or less than 1.8 times the mean if the number of
-// trials is geometric; the bound is five standard errors. After 100 periods nearly every run with 8 arms has found the arm.
+// trials is geometric; the bound is five standard errors. After 100 periods nearly every run with 8 arms has found the
+// arm.
 func TestRegretsOfOneUnknownAction(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a thousand runs")

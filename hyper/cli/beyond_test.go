@@ -56,7 +56,8 @@ func TestBeyondPublishedMeans(t *testing.T) {
 	has(t, laterPage, "<!-- published means", "\n<!-- end of published means -->", "\n"+publishedTable())
 }
 
-// publishedTable returns a table of published means and the project's intervals from three studies. Intervals that do not contain the published mean are bold.
+// publishedTable returns a table of published means and the project's intervals from three studies. Intervals that do
+// not contain the published mean are bold.
 func publishedTable() string {
 	worlds := tabulated().Worlds
 	sixty := must.M1(filepath.Glob(resultsFolder + "/beyond/testbed-bandit/sixty/*.gz"))

@@ -23,6 +23,11 @@ import (
 
 func init() { testbackend.CompileQuickly() }
 
+// onGo returns options for small runs in a new folder.
+func onGo(t *testing.T) lab.Options {
+	return lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()}
+}
+
 func smallTuning() tune.Search {
 	return tune.Search{
 		Experiment: "gaussian", Agent: "linear", Sets: []string{"arms=3", "index-dim=2", "batch=8", "index-samples=2"},
@@ -93,7 +98,7 @@ func TestTunePutsDivergedCandidatesLast(t *testing.T) {
 	x := smallTuning()
 	x.Space, x.Candidates, x.Size = []tune.Dimension{{Key: "step-size", Values: []string{"1000", "0.1", "0.01"}}}, 3,
 		lab.Size{Periods: 100, Runs: 2}
-	tuned := must.M1(tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()}))
+	tuned := must.M1(tune.Run(t.Context(), x, paper.Known, onGo(t)))
 	if len(tuned.Rungs) != 1 {
 		t.Fatalf("%d rungs, want 1 for 3 candidates", len(tuned.Rungs))
 	}
@@ -145,7 +150,7 @@ func TestTuneRefuses(t *testing.T) {
 	} {
 		x := smallTuning()
 		change(&x)
-		_, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()})
+		_, err := tune.Run(t.Context(), x, paper.Known, onGo(t))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
@@ -202,7 +207,7 @@ func TestTuneChampion(t *testing.T) {
 	x.Plan = []tune.Stage{{Candidates: 4, Size: lab.Size{Periods: 8, Runs: 3}},
 		{Candidates: 2, Size: lab.Size{Periods: 12, Runs: 4}}}
 	x.Champion = []string{"step-size=0.02", "sgd-steps=2"}
-	tuned := must.M1(tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()}))
+	tuned := must.M1(tune.Run(t.Context(), x, paper.Known, onGo(t)))
 	var champions []map[string]string
 	for _, o := range tuned.Rungs[1].Results {
 		if o.Champion {
@@ -289,7 +294,7 @@ func TestTuneLeast(t *testing.T) {
 		search.Experiment, search.Least, search.Candidates = "frontier", true, 6
 		search.Space = []tune.Dimension{{Key: "step-size", Low: 0.1, High: 0.5},
 			{Key: "sgd-steps", Values: []string{"1", "2", "3"}}}
-		tuned := must.M1(tune.Run(t.Context(), search, known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()}))
+		tuned := must.M1(tune.Run(t.Context(), search, known, onGo(t)))
 		for _, r := range tuned.Rungs {
 			if r.Size.Periods != 18 {
 				t.Errorf("a rung of %v, want all 18 periods", r.Size)
@@ -305,7 +310,7 @@ func TestTuneLeast(t *testing.T) {
 	}
 	x := smallTuning()
 	x.Least = true
-	if _, err := tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()}); err == nil {
+	if _, err := tune.Run(t.Context(), x, paper.Known, onGo(t)); err == nil {
 		t.Error("a search for the least computation of an experiment without a target is not refused")
 	}
 }
@@ -322,7 +327,7 @@ func TestTuneByPlan(t *testing.T) {
 	}
 	x.Plan = []tune.Stage{{Candidates: 6, Size: lab.Size{Periods: 8, Runs: 3}},
 		{Candidates: 3, Size: lab.Size{Periods: 12, Runs: 4}}}
-	tuned := must.M1(tune.Run(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 8, Dir: t.TempDir()}))
+	tuned := must.M1(tune.Run(t.Context(), x, paper.Known, onGo(t)))
 	for i, r := range tuned.Rungs {
 		if r.Size.String() != x.Plan[i].Size.String() || len(r.Results) != x.Plan[i].Candidates {
 			t.Errorf("rung %d: %d candidates, %v", i+1, len(r.Results), r.Size)
