@@ -212,6 +212,9 @@ func TestBayesianLinearIsAGaussianProcess(t *testing.T) {
 // phi, mu and S. Values of equal inputs are equal, and values of two blocks are independent. The test uses 40,000
 // functions, or 4,000 if there are many inputs, and bounds of 5 standard errors.
 func TestBayesianLinearDraws(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many functions")
+	}
 	r := rand.New(rand.NewPCG(7, 8))
 	one, line := BayesianLinear{Features: 6, Waves: 4, Length: 0.8}, blockBelief
 	line.Line = true

@@ -73,7 +73,7 @@ func TestArmsComeAndGo(t *testing.T) {
 	testbackend.ForEach(t, func(t *testing.T, b string) {
 		for name, c := range growing(b) {
 			// Not on XLA: the others learn in plain Go, or begin with the same programs.
-			if b != backend.Go && name != "arms" || testing.Short() && name != "arms" && name != "forgets" {
+			if b != backend.Go && name != "arms" || testing.Short() && name != "arms" {
 				continue
 			}
 			t.Run(name, func(t *testing.T) {

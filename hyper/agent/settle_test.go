@@ -35,6 +35,9 @@ func learnedOf(a *agent.Agent) (y []float32) {
 // The test replays sequences of events of one decision: rewards, "shown", and "over", two hours later. An agent that
 // replays the log is equal to the bit.
 func TestSettling(t *testing.T) {
+	if testing.Short() {
+		t.Skip("replays many logs")
+	}
 	sum := combined(agent.Sum)
 	zero := float32(0)
 	sum.Default = &zero

@@ -22,6 +22,9 @@ import (
 // The table of a folder has the agents and the worlds with results, under the table's names. Tabulate reports the
 // faults of a folder.
 func TestTabulate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates three experiments")
+	}
 	dir := t.TempDir()
 	if _, err := beyond.Tabulate(beyond.Known, dir, nil); !errors.Is(err, beyond.ErrNoResults) {
 		t.Errorf("an empty folder: %v", err)

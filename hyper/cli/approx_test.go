@@ -27,6 +27,9 @@ func TestBadMeasuresAreExitStatus2(t *testing.T) {
 }
 
 func TestApproxPrintsACertificate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("package approx has quicker tests")
+	}
 	status, stdout, stderr := call(t, "approx", "--measure", "discrete", "--points", "3", "--json", "--draws", "500")
 	var c approx.Certificate
 	if err := json.Unmarshal([]byte(stdout), &c); err != nil || status != 0 {

@@ -13,6 +13,9 @@ import (
 
 // Each agent of the selected part of a study has its time, its computation, its regret, and its position by both costs.
 func TestBenchStudy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures times")
+	}
 	pieces := must.M1(filepath.Abs("../../notebooks/results/neural/*-200.jsonl.gz"))
 	quick := []string{"bench", "study", "neural", "actions=200", "--study", pieces, "--rounds", "1", "--time", "1ms"}
 	stdout := must0(t, append(quick, "--json")...)

@@ -72,6 +72,9 @@ func TestReward(t *testing.T) {
 // The command checks the certificate of a server against its authority, and sends its own. If the server refuses a
 // request for its rate, the command sends it again.
 func TestRewardByTLS(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestReward is quicker")
+	}
 	var requests, most atomic.Int64
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var q api.RewardRequest

@@ -215,6 +215,9 @@ func TestReplayAndEvaluate(t *testing.T) {
 
 // A server that reads decides by the snapshots of the server that learns, and follows it.
 func TestServeFrom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestServeLoad is quicker")
+	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "agent.json")
 	must.M(os.WriteFile(file, []byte(`{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 10}}`), 0o600))

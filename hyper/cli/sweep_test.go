@@ -62,6 +62,9 @@ func TestSweepOfAFile(t *testing.T) {
 
 // A random search has the settings that hyper tune would draw. A search by halving prints the table of hyper tune.
 func TestSweepSearches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("package sweep has a quicker test")
+	}
 	dir := t.TempDir()
 	random := filepath.Join(dir, "random")
 	must0(t, append([]string{"sweep", "--space", "step-size=0.01:1", "--random", "3", "--out", random},

@@ -45,6 +45,9 @@ func TestTestbedRegression(t *testing.T) {
 // A leaderboard with a learner from a file. Its file of results can be continued, its figure exists, and the results
 // alone give the same table.
 func TestTestbed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestTestbedRegression is quicker")
+	}
 	mine := written(t, "mine.json", `{"learner":"ensemble","settings":{"particles":2,"hidden":"4"}}`)
 	out, figure := filepath.Join(t.TempDir(), "r.jsonl"), filepath.Join(t.TempDir(), "board")
 	leaderboard := func(more ...string) string {

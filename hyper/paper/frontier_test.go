@@ -45,6 +45,9 @@ func performing(from map[string]int) study.Simulator {
 // Each claim about the frontier compares the least computation of settings that perform well, and reports if no setting
 // does. The claims about exact Thompson sampling compare its regret to the target.
 func TestFrontierClaims(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tests every claim with artificial results")
+	}
 	for _, c := range paper.Claims[paper.Frontier.Name] {
 		if strings.HasPrefix(c.Name, "exact") {
 			for from, want := range []study.Verdict{study.Reproduced, study.Refuted} {

@@ -36,6 +36,9 @@ const growthRuns = 100
 // 100 runs of about 6 covariances has an error of about 5%. The slope through four sizes, 4.2 apart in log N_z,
 // therefore has an error of 0.015, and the interval is 4 of these errors to each side.
 func TestCovarianceApproachesThePosterior(t *testing.T) {
+	if testing.Short() {
+		t.Skip("solves for many particles")
+	}
 	r := rand.New(rand.NewPCG(8, 9))
 	line, played := *randomArray(r, 1, 6, 3).dense(), []int{0, 1, 1, 0, 1, 2}
 	arms := *armRows(played, 3)

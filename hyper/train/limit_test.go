@@ -142,6 +142,9 @@ func steepnessOf(t *testing.T, m hyper.Model, z array, size int, mapStep float64
 // With one datum and closed forms, SGD comes to rest at the minimiser if the step size is just below the limit. SGD
 // moves away from the minimiser if the step size is above the limit.
 func TestStepLimitParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains many models")
+	}
 	for _, m := range append(limitModels(), trainable()...) {
 		for _, c := range []struct {
 			of     float64
