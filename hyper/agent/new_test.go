@@ -235,6 +235,7 @@ func thompson(r *rand.Rand, arms, periods int) (regret float64) {
 
 // Predictions are in the units of the responses: an offset far from 0 and a line are learned.
 func TestSamplesAreInUnits(t *testing.T) {
+	NotInShort(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	for name, a := range map[string]*Agent{
 		"linear": must.M1(New(Config{Backend: backend.Go}.Linear(2))),

@@ -52,6 +52,7 @@ func someInputs(n int) [][]float32 {
 // with much, for more functions than actions and for fewer. Probabilities differ by the rounding errors of other
 // programs, which the weights of IDS magnify.
 func TestPaddingChangesNoDecision(t *testing.T) {
+	NotInShort(t)
 	line := base.Linear{Features: 2}
 	for _, functions := range []int{4, 30} {
 		for name, p := range Policies(functions) {

@@ -124,6 +124,9 @@ func TestCheckPaper(t *testing.T) {
 
 // A single line of the table is printed with its verdict in the table.
 func TestCheckAllOfOneClaim(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestCheckPaper reads results, too")
+	}
 	results := t.TempDir() // with the experiment of the claim alone
 	must.M(os.Symlink(must.M1(filepath.Abs(resultsFolder+"/noise-sensitivity")), results+"/noise-sensitivity"))
 	one := []string{"check", "--all", "--study", results, "--claim", "robust-0"}

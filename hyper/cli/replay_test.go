@@ -79,6 +79,9 @@ func TestLogOfProgram(t *testing.T) {
 // Some of the arms, without a context, are actions with one number. In other logs the numbers are features, whose count
 // must match.
 func TestLogOfProgramWithActions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("replays logs")
+	}
 	arms, features, late, ctx := t.TempDir(), t.TempDir(), t.TempDir(), t.Context()
 	take := func(a *agent.Agent, actions [][]float32, weight float32) {
 		d := must.M1(a.Act(ctx, actions))

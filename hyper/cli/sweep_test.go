@@ -46,6 +46,9 @@ func TestSweepStatusMergeCompare(t *testing.T) {
 
 // A sweep of a Spec's file, in the form of a result's header, equals the sweep of the same flags.
 func TestSweepOfAFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("package sweep has quicker tests")
+	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "spec.json")
 	must.M(os.WriteFile(file, []byte(`{"experiment": "gaussian", "entries": [{"agent": "linear", "settings": {"arms": 3, "index-samples": 2, "batch": 8, "step-size": 0.1}},

@@ -62,6 +62,9 @@ func TestRun(t *testing.T) {
 // An interrupted run leaves valid partial results and no output. The next call returns the same rows as a run without
 // interruption.
 func TestInterruptedRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a run")
+	}
 	s := spec(t, 100)
 	t.Setenv("TMPDIR", t.TempDir())
 	_, want := Run(s)

@@ -68,6 +68,9 @@ func followed(tr Trainer, p inGraph, s rng.Stream, r Rates, loss func(p hyper.Pa
 // The steps of a period on a network follow the gradient of the loss, with the anchor that aimOf describes.
 // TestLossAndGradient compares the gradient of the loss with plain Go.
 func TestNetworkStepsFollowTheLoss(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains many networks")
+	}
 	type kind struct {
 		IndexSet
 		Integration

@@ -20,6 +20,9 @@ import (
 // loss. The test covers every model, and a belief that predicts each input by the input's own index with its own
 // method.
 func TestPerDatum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a program for each model")
+	}
 	const batch, indices = 6, 3
 	for i, m := range append(linearModels(), otherModels()...) {
 		c := Config{Steps: 2, Batch: batch, Indices: indices, IndexSet: PerDatum, Capacity: 5}

@@ -140,6 +140,9 @@ func TestStandardized(t *testing.T) {
 // Exact keeps its knowledge of responses in double precision. With an offset of 100 deviations and 100 data, the
 // difference from retraining is no more than the rounding of the responses.
 func TestStandardizedDoesNotDrift(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns 100 data in one program")
+	}
 	r := rand.New(rand.NewPCG(5, 6))
 	y := make([]float64, 100)
 	var mean, sd float64

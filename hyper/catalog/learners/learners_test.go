@@ -46,13 +46,13 @@ func TestForTakesARecord(t *testing.T) {
 
 // Every learner acts and learns with delayed rewards, in a world of networks and in a world whose rows come in turn and
 // are scaled by the rows so far: for 25 periods all predictions and regrets are finite. (TestAgentsActAsInTheLab is about
-// all worlds, without a delay.) With -short only the rows are tested.
+// all worlds, without a delay.)
 func TestEveryLearnerWithDelays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestAgentsActAsInTheLab is quicker")
+	}
 	for name, sets := range map[string][]string{"neural": {"delay=3"},
 		"table": {"delay=3", "order=shuffled", "standardize=online"}} {
-		if name != "table" && testing.Short() {
-			continue
-		}
 		x := must.M1(lab.Find(paper.Known, name))
 		var spec lab.Spec
 		for _, kind := range catalog.Names(catalog.Learners()) {

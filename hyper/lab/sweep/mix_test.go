@@ -38,6 +38,9 @@ func remade(t *testing.T, dir string, n int, change func(p *lab.Provenance)) {
 // Shards of different code, such as another library, another plugin or an edited checkout, are not merged unless Mix is
 // set; the header then names all code.
 func TestShardsOfOtherCode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many shards")
+	}
 	for name, change := range map[string]func(p *lab.Provenance){
 		"gomlx v0":     func(p *lab.Provenance) { p.GoMLX = "v0" },
 		"plugin cafe":  func(p *lab.Provenance) { p.Plugin = "cafe" },
