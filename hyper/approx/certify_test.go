@@ -198,7 +198,7 @@ func TestBadMeasures(t *testing.T) {
 func TestInterruptedCertificatesEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Certify(ctx, known(t, "mixture", 2),
+	if _, err := Certify(ctx, known(t, "gaussian", 2),
 		Options{Epsilon: 0.1, Delta: 0.1, Backend: backend.Go}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

@@ -119,6 +119,9 @@ func TestFolderCannotBeMade(t *testing.T) {
 
 // If an agent has no rows in results yet, compare and plot name the agent, and say how to continue.
 func TestUnfinishedResults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes many results")
+	}
 	dir, other := tinyRun(t, "2"), tinyRun(t, "3")
 	file := filepath.Join(dir, lab.ResultsFile)
 	var kept []byte
