@@ -143,8 +143,8 @@ func served(t *testing.T, s *lab.Setting, world *live, periods int, seed uint64)
 }
 
 // A learner that package agent holds takes the same actions as in the lab, in the same world and with the same seed,
-// for each kind of learner and each way to train. All regrets are finite. With -short half of the
-// learners are tested, each in one world.
+// for each kind of learner and each way to train. All regrets are finite. With -short half of the learners are tested,
+// each in one world.
 func TestAgentsActAsInTheLab(t *testing.T) {
 	const periods, seed = 20, 3
 	for w, name := range worldsOf {
