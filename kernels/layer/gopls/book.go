@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -24,15 +23,6 @@ type book struct {
 type piece struct {
 	line int
 	document
-}
-
-// makeFolder makes the notebook's folder and a first file. Without that file, gopls finds no package for files that are
-// shown to it later.
-func (b *book) makeFolder() error {
-	if err := os.Mkdir(b.dir, 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(b.dir, "notebook.go"), []byte("package main\n"), 0o600)
 }
 
 // put replaces a notebook's cells. The diagnostics of a cell move with it, and a cell that is being changed keeps its

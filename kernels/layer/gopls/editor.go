@@ -23,6 +23,11 @@ func RunEditor(ctx context.Context, page io.ReadWriteCloser, start Starter, dir 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &editor{dir: dir, books: map[string]*book{}, news: make(chan news, newsLength)}
+	for range spareFolders {
+		if err := s.addFolder(); err != nil {
+			return err
+		}
+	}
 	s.gopls = newServer(start, s.begin)
 	s.gopls.hear = s.fromGopls
 	defer s.gopls.stop()
@@ -52,7 +57,25 @@ type editor struct {
 
 	mu    sync.Mutex
 	books map[string]*book // by URI
-	made  int              // number of books so far
+	spare []string         // folders that no open notebook uses
+	made  int              // number of folders
+}
+
+// spareFolders is the number of folders that are made before gopls starts. gopls knows their packages from the
+// beginning. A folder that is made later becomes known when a file in it is the last file that was changed: if several
+// notebooks were opened within a second, gopls would report faults in the last one only.
+const spareFolders = 32
+
+// addFolder makes a spare folder with a first file. Without that file, gopls finds no package for files that are shown
+// to it later.
+func (s *editor) addFolder() error {
+	s.made++
+	folder := filepath.Join(s.dir, fmt.Sprint("n", s.made))
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return err
+	}
+	s.spare = append(s.spare, folder)
+	return os.WriteFile(filepath.Join(folder, "notebook.go"), []byte("package main\n"), 0o600)
 }
 
 // news is a list of diagnostics of a file from gopls.
@@ -128,12 +151,13 @@ func fileURI(path string) string { return "file://" + path }
 func (s *editor) open(ctx context.Context, uri, text string) error {
 	b := s.books[uri]
 	if b == nil {
-		s.made++
-		b = &book{uri: uri, dir: filepath.Join(s.dir, fmt.Sprint("n", s.made))}
-		if err := b.makeFolder(); err != nil {
-			return err
+		if len(s.spare) == 0 {
+			if err := s.addFolder(); err != nil {
+				return err
+			}
 		}
-		s.books[uri] = b
+		b = &book{uri: uri, dir: s.spare[0]}
+		s.books[uri], s.spare = b, s.spare[1:]
 	}
 	return s.show(ctx, b, text)
 }
@@ -145,7 +169,7 @@ func (s *editor) close(ctx context.Context, uri string) error {
 		return nil
 	}
 	delete(s.books, uri)
-	defer os.RemoveAll(b.dir)
+	s.spare = append(s.spare, b.dir)
 	return s.hide(ctx, b, 0, len(b.cells))
 }
 
