@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,7 +48,7 @@ func slurmCluster(t *testing.T) {
 	t.Setenv("HYPER_BACKEND", backend.Go)
 }
 
-// slurmSweep is a sweep of four shards that take a few seconds each.
+// slurmSweep is a sweep of four shards that take a second each.
 var slurmSweep = []string{"gaussian", "--agent", "linear", "--set", "arms=5", "--set", "index-samples=4",
 	"--set", "batch=32", "--set", "step-size=0.1,0.2",
 	"--periods", "1000", "--runs", "4", "--shards", "4", "--batch-runs", "2", "--checkpoint-every", "100ms"}
@@ -68,25 +69,27 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 	}
 	const killings = 2
 	killed := map[int]bool{}
-	interrupted := func(states []sweep.Status) (n int) {
-		for _, s := range states {
-			events, _ := os.ReadFile(filepath.Join(sweep.ShardDir(dir, s.Shard), "events.jsonl")) // empty at first
-			n += strings.Count(string(events), `"interrupted"`)
-		}
-		return n
+	interrupted := func() bool {
+		events := must.M1(filepath.Glob(filepath.Join(dir, "*", "*", "events.jsonl")))
+		return slices.ContainsFunc(events, func(path string) bool {
+			return bytes.Contains(must.M1(os.ReadFile(path)), []byte(`"interrupted"`))
+		})
 	}
 	plan := must.M1(sweep.Open(dir, known))
+	preempted := false
 	waitFor(t, 6*time.Minute, func() bool {
 		states := must.M1(plan.States(dir))
 		for _, s := range states {
-			// Kills a shard that has saved some results.
-			if s.State == sweep.Running && s.Done > 0 && len(killed) < killings && !killed[s.Shard] {
+			// Kills a shard that has saved some results, and a second one after the preemption.
+			if s.State == sweep.Running && s.Done > 0 && !killed[s.Shard] &&
+				(len(killed) == 0 || preempted && len(killed) < killings) {
 				killed[s.Shard] = true
 				must.M(syscall.Kill(s.PID, syscall.SIGKILL))
 			}
 		}
-		if len(killed) == killings && count(states, sweep.Running) > 0 && interrupted(states) == 0 {
-			preempt(t) // again, for tasks that had ended
+		if len(killed) > 0 && !preempted && count(states, sweep.Running) > 0 {
+			preempt(t)
+			preempted = interrupted() // or again, if all tasks had ended
 		}
 		return count(states, sweep.Done) == len(states)
 	})
@@ -96,8 +99,8 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 			t.Errorf("shard %d was killed, but has %d starts", s.Shard, s.Starts)
 		}
 	}
-	if len(killed) != killings || interrupted(states) == 0 {
-		t.Errorf("killed %v, with %d interruptions: too few for this test", killed, interrupted(states))
+	if len(killed) != killings || !preempted {
+		t.Errorf("killed %v, want %d; running tasks were preempted: %v, want true", killed, killings, preempted)
 	}
 	want := filepath.Join(t.TempDir(), "local")
 	must0(t, append([]string{"sweep", "--out", want, "--workers", "2"}, slurmSweep...)...)
@@ -155,7 +158,7 @@ func count(states []sweep.Status, what sweep.State) (n int) {
 
 func waitFor(t *testing.T, limit time.Duration, done func() bool) {
 	t.Helper()
-	for begin := time.Now(); !done(); time.Sleep(300 * time.Millisecond) {
+	for begin := time.Now(); !done(); time.Sleep(30 * time.Millisecond) {
 		if time.Since(begin) > limit {
 			t.Fatalf("the sweep did not end within %v", limit)
 		}

@@ -5,12 +5,12 @@ import (
 	"archive/zip"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // goIn runs the go command in a folder and returns its output.
@@ -116,7 +116,10 @@ func TestReleaseNeedsNoCheckout(t *testing.T) {
 		t.Skip("needs what `kernels setup` installs")
 	}
 	t.Parallel()
-	version := fmt.Sprintf("v0.0.0-test.%d", time.Now().Unix())
+	// One version for each checkout: go compiles its unchanged packages once.
+	hash := fnv.New64a()
+	hash.Write([]byte(checkout(t)))
+	version := fmt.Sprintf("v0.0.0-test.x%x", hash.Sum64())
 	env := append(release(t, version), "GONOSUMDB="+modulePath, "GOFLAGS=-modcacherw")
 	outside := t.TempDir()
 	goIn(t, outside, env, "run", modulePath+"/kernels@"+version, "new", "shop")
@@ -188,13 +191,15 @@ func release(t *testing.T, version string) []string {
 		t.Fatal(err)
 	}
 	cache := strings.TrimSpace(goIn(t, repo, nil, "env", "GOMODCACHE"))
-	t.Cleanup(func() {
+	forget := func() {
 		os.RemoveAll(filepath.Join(cache, filepath.FromSlash(modulePath)+"@"+version))
 		kept, _ := filepath.Glob(filepath.Join(cache, "cache", "download", filepath.FromSlash(modulePath), "@v", version+"*"))
 		for _, file := range kept {
 			os.Remove(file)
 		}
-	})
+	}
+	forget() // what a test that was killed has left
+	t.Cleanup(forget)
 	others := strings.TrimSpace(goIn(t, repo, nil, "env", "GOPROXY"))
 	return []string{"GOPROXY=file://" + filepath.ToSlash(proxy) + "," + others}
 }

@@ -42,7 +42,7 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
-SchedulerParameters=batch_sched_delay=1,sched_interval=5,requeue_delay=1
+SchedulerParameters=batch_sched_delay=1,sched_interval=1,requeue_delay=1
 SchedulerType=sched/backfill
 MpiDefault=none
 ReturnToService=2
