@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +21,14 @@ var ErrMissing = errors.New("not in the study")
 // has too few such runs.
 func Lookup(x lab.Experiment, h lab.Header, rows []lab.Row) (
 	simulate func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error)) {
+	texts, entryRows := make([]string, len(h.Spec.Entries)), make([][]lab.Row, len(h.Spec.Entries))
+	for i, e := range h.Spec.Entries {
+		text, _ := json.Marshal(e)
+		texts[i] = string(text)
+	}
+	for _, r := range rows {
+		entryRows[r.Entry] = append(entryRows[r.Entry], r)
+	}
 	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
 		spec, err := x.Spec(agents, sets, size, h.Spec.Seed)
 		if err != nil {
@@ -31,11 +38,16 @@ func Lookup(x lab.Experiment, h lab.Header, rows []lab.Row) (
 		found.Spec = spec
 		var out []lab.Row
 		for i, e := range spec.Entries {
-			at, err := entryLike(h, e)
+			text, err := json.Marshal(e)
 			if err != nil {
 				return lab.Header{}, nil, err
 			}
-			runs := historyOf(rows, at)
+			var had []lab.Row
+			at := slices.Index(texts, string(text))
+			if at >= 0 {
+				had = entryRows[at]
+			}
+			runs := historyOf(had, at)
 			whole := runs.reaching(size.Periods)
 			if at < 0 || len(whole) < size.Runs {
 				return lab.Header{}, nil, fmt.Errorf("%w: agent %s with %s needs %d runs with results at period %d; "+
@@ -43,8 +55,8 @@ func Lookup(x lab.Experiment, h lab.Header, rows []lab.Row) (
 					settingsText(slices.Concat(size.Sets, sets)), size.Runs, size.Periods, runs.extent(len(whole),
 						size.Periods))
 			}
-			for _, r := range rows {
-				if r.Entry == at && r.Period <= size.Periods && slices.Contains(whole, r.Seed) {
+			for _, r := range had {
+				if r.Period <= size.Periods && slices.Contains(whole, r.Seed) {
 					r.Entry = i
 					out = append(out, r)
 				}
@@ -52,15 +64,6 @@ func Lookup(x lab.Experiment, h lab.Header, rows []lab.Row) (
 		}
 		return found, out, nil
 	}
-}
-
-// entryLike returns the index of the entry that has the same agent and settings, or -1.
-func entryLike(h lab.Header, e lab.Entry) (int, error) {
-	want, err := json.Marshal(e)
-	return slices.IndexFunc(h.Spec.Entries, func(e lab.Entry) bool {
-		text, err := json.Marshal(e)
-		return err == nil && bytes.Equal(text, want)
-	}), err
 }
 
 // reaching returns the seeds of the runs that have a row at a period, in ascending order.

@@ -12,6 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
+	_ "github.com/hypermodels/hypermodels/hyper/internal/testbackend" // few collections of garbage
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/study"

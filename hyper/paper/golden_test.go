@@ -19,6 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
+	_ "github.com/hypermodels/hypermodels/hyper/internal/testbackend" // few collections of garbage
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )

@@ -32,23 +32,26 @@ func TestKilledWorkersAndInterruptions(t *testing.T) {
 	p, dir = created(t, s, sweep.Options{Shards: 6})
 	var kills atomic.Int64
 	stops := 0
-	for err := lab.ErrInterrupted; errors.Is(err, lab.ErrInterrupted); stops++ {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+2*stops)*time.Second)
+	for err := lab.ErrInterrupted; errors.Is(err, lab.ErrInterrupted); {
+		ctx, cancel := context.WithCancel(t.Context())
+		limit := int64(2 + 2*stops) // interrupts after 2 kills, and after 4; then kills 2 more
 		go func() {
-			for ctx.Err() == nil && kills.Load() < 6 {
-				time.Sleep(150 * time.Millisecond)
+			for ctx.Err() == nil && kills.Load() < limit {
+				time.Sleep(50 * time.Millisecond)
 				if killOne(t, p, dir) {
 					kills.Add(1)
 				}
 			}
+			if limit < 6 {
+				cancel()
+			}
 		}()
-		err = local(2).Run(ctx, p, dir)
+		if err = local(2).Run(ctx, p, dir); err != nil {
+			stops++
+		}
 		cancel()
 		if err != nil && !errors.Is(err, lab.ErrInterrupted) {
 			t.Fatal(err)
-		}
-		if err == nil {
-			break
 		}
 	}
 	if got := merged(t, p, dir); got != want {
