@@ -215,7 +215,7 @@ func sensitive(a *study.Archive) ([]study.Comparison, error) {
 		return study.Source{Folder: folder, Side: study.NewSide("linear", set), Periods: periods, Runs: runs}
 	}
 	noise := func(scale int) study.Source {
-		return of("noise-sensitivity/sgd-100000", 100_000, 24, fmt.Sprintf("perturbation=%d", scale))
+		return of("noise-sensitivity/sgd-100000", 100_000, 48, fmt.Sprintf("perturbation=%d", scale))
 	}
 	prior := func(multiplier string, runs int) study.Source {
 		return of("prior-sensitivity/sgd-100000", 100_000, runs, "prior-multiplier="+multiplier)
