@@ -35,6 +35,7 @@ func (c Config) leaveProgram(code string) error {
 // TestGoNB compares what the kernel knows about GoNB to the version of GoNB that kernels/tools.mod pins. Each failure
 // names the part to change.
 func TestGoNB(t *testing.T) {
+	t.Parallel()
 	program := testprogram.Build(t)
 	if pins := string(must.M1(os.ReadFile("../tools.mod"))); !strings.Contains(pins, "janpfeifer/gonb v"+GoNBVersion+" ") {
 		t.Errorf("tools.mod pins another GoNB than %s: change GoNBVersion when this test passes", GoNBVersion)

@@ -43,8 +43,11 @@ func (b *book) put(cells []piece) {
 	b.cells, b.found = cells, found
 }
 
+// path returns the path of a cell's file.
+func (b *book) path(i int) string { return filepath.Join(b.dir, "cell"+strconv.Itoa(i)+".go") }
+
 // file returns the URI of a cell's file.
-func (b *book) file(i int) string { return fileURI(filepath.Join(b.dir, "cell"+strconv.Itoa(i)+".go")) }
+func (b *book) file(i int) string { return fileURI(b.path(i)) }
 
 // resolvable matches errors about the name of a package that goimports may find when the cell runs.
 var resolvable = regexp.MustCompile(`^undefined: [a-z]\w*$`)

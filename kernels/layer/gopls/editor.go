@@ -3,6 +3,7 @@ package gopls
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -177,6 +178,12 @@ func (s *editor) close(ctx context.Context, uri string) error {
 func (s *editor) show(ctx context.Context, b *book, text string) error {
 	had := len(b.cells)
 	b.put(pieces(text))
+	for i := had; i < len(b.cells); i++ {
+		// For each new file that is not on disk, gopls would load the package again, with copies of all open files.
+		if err := os.WriteFile(b.path(i), []byte(b.cells[i].cell), 0o600); err != nil {
+			return err
+		}
+	}
 	for i, c := range b.cells {
 		if err := s.gopls.show(ctx, b.file(i), c.cell); err != nil {
 			return err
@@ -191,7 +198,7 @@ func (s *editor) show(ctx context.Context, b *book, text string) error {
 // hide removes cells from gopls.
 func (s *editor) hide(ctx context.Context, b *book, from, to int) error {
 	for i := from; i < to; i++ {
-		if err := s.gopls.hide(ctx, b.file(i)); err != nil {
+		if err := errors.Join(os.Remove(b.path(i)), s.gopls.hide(ctx, b.file(i))); err != nil {
 			return err
 		}
 	}
