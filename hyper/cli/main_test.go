@@ -87,6 +87,16 @@ func call(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	return status, string(must.M1(os.ReadFile(out.Name()))), string(must.M1(os.ReadFile(err.Name())))
 }
 
+// must0 calls the command, which must succeed, and returns its output.
+func must0(t *testing.T, args ...string) (stdout string) {
+	t.Helper()
+	status, stdout, stderr := call(t, args...)
+	if status != 0 {
+		t.Fatalf("hyper %s: exit status %d, want 0: %s", strings.Join(args, " "), status, stderr)
+	}
+	return stdout
+}
+
 func TestBadInputIsExitStatus2(t *testing.T) {
 	refuses(t, map[string]string{
 		"frobnicate":                               "unknown command",
@@ -248,6 +258,7 @@ func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a dozen processes")
 	}
+	t.Parallel()
 	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "out")
 	start := func(dir string) *exec.Cmd {
 		c := command(t, "run", "gaussian", "--agent", "linear", "--set", "arms=20", "--set", "step-size=0.2,0.4",

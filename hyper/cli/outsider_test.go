@@ -47,6 +47,7 @@ func TestOutsidersModule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a module")
 	}
+	t.Parallel()
 	program, dir := outsider(t), t.TempDir()
 	call := func(args ...string) string {
 		t.Helper()

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,12 +13,11 @@ import (
 
 	"github.com/janpfeifer/must"
 
-	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
 
-// slurmCluster starts Slurm on this machine until the test ends.
-func slurmCluster(t *testing.T) {
+// slurmCluster starts Slurm on this machine until the test ends, and returns the variable that its commands need.
+func slurmCluster(t *testing.T) (env string) {
 	t.Helper()
 	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -43,9 +40,7 @@ func slurmCluster(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%s failed: %v\n%s", script, err, failed.String())
 	}
-	t.Setenv("SLURM_CONF", strings.TrimSpace(string(conf)))
-	t.Setenv("HYPER_TEST_COMMAND", "1") // sbatch passes the environment on: tasks run this binary as the command
-	t.Setenv("HYPER_BACKEND", backend.Go)
+	return "SLURM_CONF=" + strings.TrimSpace(string(conf))
 }
 
 // slurmSweep is a sweep of four shards that take a second each.
@@ -60,12 +55,26 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
-	slurmCluster(t)
+	t.Parallel() // it waits for Slurm most of the time
+	env := slurmCluster(t)
+	hyper := func(args ...string) (stdout, stderr string) {
+		t.Helper()
+		c := command(t, args...) // sbatch passes the environment on: tasks run this binary as the command
+		c.Env = append(c.Env, env)
+		var out, errors bytes.Buffer
+		c.Stdout, c.Stderr = &out, &errors
+		if err := c.Run(); err != nil {
+			t.Fatalf("hyper %s: %v: %s", strings.Join(args, " "), err, errors.String())
+		}
+		return out.String(), errors.String()
+	}
 	dir := filepath.Join(t.TempDir(), "swept")
 	args := append([]string{"sweep", "--out", dir, "--engine", "slurm"}, slurmSweep...)
-	prints(t, args, "shards 0-3;")
-	if status, _, stderr := call(t, args...); status != 0 || !strings.Contains(stderr, "in the queue") {
-		t.Errorf("second submission: exit status %d, want 0 and a note about the queue: %s", status, stderr)
+	if stdout, _ := hyper(args...); !strings.Contains(stdout, "shards 0-3;") {
+		t.Errorf("submission: got %s, want a job of the shards 0-3", stdout)
+	}
+	if _, stderr := hyper(args...); !strings.Contains(stderr, "in the queue") {
+		t.Errorf("second submission: got %s, want a note about the queue", stderr)
 	}
 	const killings = 2
 	killed := map[int]bool{}
@@ -88,13 +97,12 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 			}
 		}
 		if len(killed) > 0 && !preempted && count(states, sweep.Running) > 0 {
-			preempt(t)
+			preempt(t, env)
 			preempted = interrupted() // or again, if all tasks had ended
 		}
 		return count(states, sweep.Done) == len(states)
 	})
-	states := statesOf(t, dir)
-	for _, s := range states {
+	for _, s := range must.M1(plan.States(dir)) {
 		if killed[s.Shard] && s.Starts < 2 {
 			t.Errorf("shard %d was killed, but has %d starts", s.Shard, s.Starts)
 		}
@@ -103,10 +111,10 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 		t.Errorf("killed %v, want %d; running tasks were preempted: %v, want true", killed, killings, preempted)
 	}
 	want := filepath.Join(t.TempDir(), "local")
-	must0(t, append([]string{"sweep", "--out", want, "--workers", "2"}, slurmSweep...)...)
+	hyper(append([]string{"sweep", "--out", want, "--workers", "2"}, slurmSweep...)...)
 	for _, file := range []string{"all.jsonl", "piece.jsonl.gz"} {
-		must0(t, "merge", dir, filepath.Join(dir, file))
-		must0(t, "merge", want, filepath.Join(want, file))
+		hyper("merge", dir, filepath.Join(dir, file))
+		hyper("merge", want, filepath.Join(want, file))
 		if !bytes.Equal(must.M1(os.ReadFile(filepath.Join(dir, file))),
 			must.M1(os.ReadFile(filepath.Join(want, file)))) {
 			t.Errorf("%s from Slurm differs from the file from two workers", file)
@@ -115,36 +123,13 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 }
 
 // preempt runs a job of a higher partition on the whole node.
-func preempt(t *testing.T) {
+func preempt(t *testing.T, env string) {
 	t.Helper()
-	out, err := exec.Command("srun", "--partition=high", "--exclusive", "--nodes=1", "--ntasks=1",
-		"true").CombinedOutput()
-	if err != nil {
+	c := exec.Command("srun", "--partition=high", "--exclusive", "--nodes=1", "--ntasks=1", "true")
+	c.Env = append(os.Environ(), env)
+	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("the preempting job failed: %v\n%s", err, out)
 	}
-}
-
-// must0 calls the command, which must succeed, and returns its output.
-func must0(t *testing.T, args ...string) (stdout string) {
-	t.Helper()
-	status, stdout, stderr := call(t, args...)
-	if status != 0 {
-		t.Fatalf("hyper %s: exit status %d, want 0: %s", strings.Join(args, " "), status, stderr)
-	}
-	return stdout
-}
-
-// statesOf returns the output of hyper status --json.
-func statesOf(t *testing.T, dir string) []sweep.Status {
-	t.Helper()
-	stdout := must0(t, "status", dir, "--json")
-	var out []sweep.Status
-	for lines := bufio.NewScanner(strings.NewReader(stdout)); lines.Scan(); {
-		var s sweep.Status
-		must.M(json.Unmarshal(lines.Bytes(), &s))
-		out = append(out, s)
-	}
-	return out
 }
 
 func count(states []sweep.Status, what sweep.State) (n int) {

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -226,4 +228,17 @@ func TestKilledSweepGoesOn(t *testing.T) {
 	if !bytes.Equal(must.M1(os.ReadFile(dir+".jsonl")), must.M1(os.ReadFile(want+".jsonl"))) {
 		t.Error("the merged results differ from the results of a sweep without kills")
 	}
+}
+
+// statesOf returns the output of hyper status --json.
+func statesOf(t *testing.T, dir string) []sweep.Status {
+	t.Helper()
+	stdout := must0(t, "status", dir, "--json")
+	var out []sweep.Status
+	for lines := bufio.NewScanner(strings.NewReader(stdout)); lines.Scan(); {
+		var s sweep.Status
+		must.M(json.Unmarshal(lines.Bytes(), &s))
+		out = append(out, s)
+	}
+	return out
 }
