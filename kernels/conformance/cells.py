@@ -68,7 +68,7 @@ class Cells(KernelCase):
             self.assertIn("particles=", complete("%%\n%hyper run gaussian --agent ensemble --set part")["matches"])
             self.assertIn("--periods", complete("%hyper run gaussian --per")["matches"])
 
-            request = self.kc.execute(f"%hyper run gaussian --agent linear --runs 20 --periods 100000 --out {out}/long")
+            request = self.kc.execute(f"%hyper run gaussian --agent linear --runs 20 --periods 100000 --workers 1 --out {out}/long")
             said, updates = "", 0
             while True:
                 message = self.kc.get_iopub_msg(timeout=120)
