@@ -48,14 +48,15 @@ func usable(t *testing.T, x lab.Experiment, agents, given []string, sets ...stri
 	if agents == nil {
 		agents = x.Order
 	}
+	used := map[string]bool{}
+	for _, agent := range agents {
+		for key, value := range catalog.Values(setting(t, x, agent)) {
+			used[key] = used[key] || value != "none" // hidden=none must stay: a small network is not a linear model
+		}
+	}
 	return slices.DeleteFunc(slices.Clone(sets), func(set string) bool {
 		key, _, _ := strings.Cut(set, "=")
-		used := func(agent string) bool { // hidden=none must stay: a small network is not a linear model
-			value, has := catalog.Values(setting(t, x, agent))[key]
-			return has && value != "none"
-		}
-		return slices.ContainsFunc(given, func(set string) bool { return strings.HasPrefix(set, key+"=") }) ||
-			!slices.ContainsFunc(agents, used)
+		return !used[key] || slices.ContainsFunc(given, func(set string) bool { return strings.HasPrefix(set, key+"=") })
 	})
 }
 
