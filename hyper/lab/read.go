@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // The longest lines of a result file, in bytes: of the header, which lists all entries, and of a row.
@@ -110,7 +115,7 @@ func parseResults(in io.Reader, known map[string]Experiment) (parsed, error) {
 		}
 		var row Row
 		if err == nil {
-			err = json.Unmarshal(line, &row)
+			err = row.parse(line)
 		}
 		if err == nil {
 			err = seen.add(row)
@@ -121,6 +126,34 @@ func parseResults(in io.Reader, known map[string]Experiment) (parsed, error) {
 		p.rows = append(p.rows, row)
 		p.whole += int64(len(line))
 	}
+}
+
+// parse parses a row. For a row as [writer] writes it, it takes a fifth of json's time.
+func (r *Row) parse(line []byte) error {
+	rest, usual := line, true
+	number := func(key string) string {
+		after, found := bytes.CutPrefix(rest, []byte(key))
+		end := 0
+		for end < len(after) && strings.IndexByte("0123456789+-.e", after[end]) >= 0 {
+			end++
+		}
+		rest, usual = after[end:], usual && found
+		return string(after[:end])
+	}
+	whole := func(key string, bits int) uint64 {
+		n, err := strconv.ParseUint(number(key), 10, bits)
+		usual = usual && err == nil
+		return n
+	}
+	row := Row{Entry: int(whole(`{"entry":`, 31)), Run: int(whole(`,"run":`, 31)), Seed: whole(`,"seed":`, 64),
+		Period: int(whole(`,"period":`, 31))}
+	regret, err := strconv.ParseFloat(number(`,"cumulative_regret":`), 64)
+	row.Regret, row.Digest = stats.Float(regret), uint32(whole(`,"digest":`, 32))
+	if usual && err == nil && string(rest) == "}\n" {
+		*r = row
+		return nil
+	}
+	return json.Unmarshal(line, r)
 }
 
 // errLong reports that a line is longer than any valid line of its kind.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Float is a float64 that JSON can always represent. NaN and infinities are written as strings.
@@ -21,9 +22,11 @@ func (f Float) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (f *Float) UnmarshalJSON(text []byte) error {
-	var s string
-	if json.Unmarshal(text, &s) != nil {
-		s = string(text)
+	s := string(text)
+	if strings.HasPrefix(s, `"`) {
+		if err := json.Unmarshal(text, &s); err != nil {
+			return err
+		}
 	}
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil {
