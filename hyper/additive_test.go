@@ -118,10 +118,10 @@ func TestPriorOutput(t *testing.T) {
 func TestPriorRefuses(t *testing.T) {
 	net := base.MLP{Layers: []int{2, 1}}
 	for want, p := range map[string]Prior{
-		"InitB and Rows both say":        {InitB: InitZeros, Rows: RowsSphere},
-		"Output is for a StdDev or an I": {Output: 1},
-		"Output must be one of the 3":    {InitB: InitZeros, Output: 3},
-		"Output must be one of the 3 ":   {StdDev: []float64{1, 1, 1}, Output: -1},
+		"InitB and Rows both say":           {InitB: InitZeros, Rows: RowsSphere},
+		"Output needs a StdDev or an InitB": {Output: 1},
+		"Output must be one of the 3":       {InitB: InitZeros, Output: 3},
+		"Output must be one of the 3 ":      {StdDev: []float64{1, 1, 1}, Output: -1},
 	} {
 		p.Base, p.Layout = net, Dense(3, 2)
 		if err := (Model{net, Ensemble{Particles: 2, Params: 3}, &p}).Validate(); err == nil || !strings.Contains(err.Error(), want) {

@@ -85,10 +85,11 @@ func (b BayesianLinear) Validate() error {
 			b.Waves))
 	}
 	if b.Numbered && b.Features < 2 {
-		errs = append(errs, fmt.Errorf("Features must be the number of a block and its numbers, got %d", b.Features))
+		errs = append(errs, fmt.Errorf("Features must be 2 or more with Numbered (the number of the block, and its "+
+			"numbers), got %d", b.Features))
 	}
 	if !b.Numbered && b.Features%b.blocks() != 0 {
-		errs = append(errs, fmt.Errorf("Features must be Blocks times the numbers of a block, got %d for %d",
+		errs = append(errs, fmt.Errorf("Features must be a multiple of Blocks, got %d features for %d blocks",
 			b.Features, b.Blocks))
 	}
 	if errors.Join(errs...) == nil {

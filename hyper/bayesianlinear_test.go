@@ -269,14 +269,14 @@ func TestBayesianLinearDraws(t *testing.T) {
 // Validate reports each invalid field.
 func TestWrongBayesianLinear(t *testing.T) {
 	for want, b := range map[string]BayesianLinear{
-		"Features must be at least 1":            {},
-		"Features must be Blocks times":          {Features: 5, Blocks: 2},
-		"Features must be the number of a block": {Features: 1, Blocks: 2, Numbered: true},
-		"Waves must be at least 0":               {Features: 1, Waves: -1},
-		"Length must be positive":                {Features: 1, Waves: 1, Length: math.NaN()},
-		"Blocks must be at least 0":              {Features: 1, Blocks: -1},
-		"Waves must be 1 at least with Line":     {Features: 1, Line: true},
-		"Blocks x size x size would be":          {Features: 100_000},
+		"Features must be at least 1":           {},
+		"Features must be a multiple of Blocks": {Features: 5, Blocks: 2},
+		"Features must be 2 or more with":       {Features: 1, Blocks: 2, Numbered: true},
+		"Waves must be at least 0":              {Features: 1, Waves: -1},
+		"Length must be positive":               {Features: 1, Waves: 1, Length: math.NaN()},
+		"Blocks must be at least 0":             {Features: 1, Blocks: -1},
+		"Waves must be 1 at least with Line":    {Features: 1, Line: true},
+		"Blocks x size x size would be":         {Features: 100_000},
 	} {
 		if err := b.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", b, err, want)

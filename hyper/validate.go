@@ -90,7 +90,7 @@ func (p Prior) validateDraw(n int) error {
 	case p.InitB != nil && p.Rows != 0:
 		return errors.New("InitB and Rows both say how B is drawn; give one of them")
 	case p.Output != 0 && p.InitB == nil && p.StdDev == nil:
-		return errors.New("Output is for a StdDev or an InitB that is given; without these it is the base model's")
+		return errors.New("Output needs a StdDev or an InitB; without both, the base model determines it: leave it 0")
 	case p.Output < 0 || p.Output >= n:
 		return fmt.Errorf("Output must be one of the %d parameters, got %d", n, p.Output)
 	}

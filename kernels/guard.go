@@ -86,9 +86,10 @@ func await(p *os.Process, parent int, stop <-chan os.Signal, ended <-chan int) i
 	}
 }
 
-// sweep kills the descendants of this process, and waits until there are none. Guards end by themselves after their own
-// sweep; if late is set, guards that do not end are killed, too. sweep ends when it has found no process twice in a
-// row, because reading the process table takes time and a process can lose its parent meanwhile.
+// sweep kills the descendants of this process, and waits until there are none, but at most for twice sweepGrace. Guards
+// end by themselves after their own sweep; if late is set, guards that do not end are killed, too. sweep reads the
+// process table until two readings in a row show no descendant, because reading takes time and a process can lose its
+// parent meanwhile.
 func sweep(late bool) {
 	began := time.Now()
 	for clear := 0; clear < 2 && time.Since(began) < 2*sweepGrace; time.Sleep(20 * time.Millisecond) {

@@ -43,7 +43,7 @@ func layerCommand() *cobra.Command {
 	return cmd
 }
 
-// wrapperCommands returns the commands that run a cell's programs: see package layer.
+// wrapperCommands returns the commands that GoNB starts for a cell: see packages build and wrapper.
 func wrapperCommands() []*cobra.Command {
 	var list []*cobra.Command
 	for verb, run := range map[string]func([]string) int{
@@ -52,7 +52,7 @@ func wrapperCommands() []*cobra.Command {
 	} {
 		list = append(list, &cobra.Command{
 			Use:                verb,
-			Short:              "Run a program of a cell (started by GoNB)",
+			Short:              "Build or run a program of a cell (started by GoNB)",
 			Hidden:             true,
 			DisableFlagParsing: true,
 			RunE: func(_ *cobra.Command, argv []string) error {

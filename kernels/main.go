@@ -8,7 +8,7 @@
 //	go run ./kernels install  add the Go kernel to your own Jupyter or VS Code; uninstall removes it
 //	go run ./kernels clean    remove the files that setup installed
 //
-// Everything is pinned, by hash if a registry provides one, and is in one folder of the project (see
+// Everything is pinned, by hash if a registry provides one, and is in one folder of the user's cache (see
 // [github.com/hypermodels/hypermodels/hyper/backend.Home]). The user's own Python and Jupyter do not change.
 package main
 

@@ -12,10 +12,11 @@ func setupCommand() *cobra.Command {
 	var cuda bool
 	cmd := &cobra.Command{
 		Use:   "setup",
-		Short: "Install JupyterLab, the Go kernel and XLA's plugin into the project's own folder",
-		Long: "Installs everything that the notebooks need, at pinned versions, into the project's own folder: JupyterLab in a\n" +
-			"Python environment, XLA's plugin, and GoNB with goimports and gopls. It also compiles the packages that cells\n" +
-			"import. It does not change parts that are installed already.",
+		Short: "Install JupyterLab, the Go kernel and XLA's plugin into a folder of your own cache",
+		Long: "Installs everything that the notebooks need, at pinned versions, into a folder of your own cache\n" +
+			"(~/.cache/hypermodels on Linux, or $HYPERMODELS_HOME): JupyterLab in a Python environment, XLA's plugin, and\n" +
+			"GoNB with goimports and gopls. It also compiles the packages that cells import. It does not change parts that\n" +
+			"are installed already.",
 		Args: bad(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			k, err := setup(cmd.Context(), cuda)

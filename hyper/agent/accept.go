@@ -37,14 +37,14 @@ func (f file) check(c Config) error {
 	}
 	d := f.Data
 	if f.Rounds < 0 || d.Kept < 0 || d.Kept > min(d.Rows, d.Seen) || d.Oldest < 0 || d.Oldest >= max(d.Rows, 1) {
-		return fmt.Errorf("%w: %+v", saved.ErrDamaged, d)
+		return fmt.Errorf("%w: its numbers of data or rounds are impossible: %+v", saved.ErrDamaged, d)
 	}
 	if c.Change != nil && (f.Change == nil || !f.Change.valid()) {
-		return fmt.Errorf("%w: its test of change", saved.ErrDamaged)
+		return fmt.Errorf("%w: its test of change is missing or invalid", saved.ErrDamaged)
 	}
 	if e := c.Encoding; e != nil && e.Standardize && (f.Context == nil || f.Action == nil ||
 		!f.Context.valid(e.Context) || !f.Action.valid(e.Action)) {
-		return fmt.Errorf("%w: its statistics of the numbers that it standardises", saved.ErrDamaged)
+		return fmt.Errorf("%w: its statistics of the numbers that it standardises are missing or invalid", saved.ErrDamaged)
 	}
 	if c.Learner.Train.Replays() && d.Rows > c.Learner.Train.Capacity {
 		return fmt.Errorf("it has room for %d data, more than Learner.Train.Capacity, %d",

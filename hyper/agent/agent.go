@@ -66,7 +66,8 @@ type Agent struct {
 }
 
 // form holds the parts of an agent that depend on the number of arms. It is replaced when arms change, while
-// a.learning, a.committing and a.reading are held. Code that holds none of these locks gets the form from viewed.
+// a.learning, a.committing and a.reading are held. Code that holds none of these locks gets the form from
+// currentForm, held or belief.
 type form struct {
 	config  Config // with defaults filled in
 	made    Config // config with the arms at the creation of the agent

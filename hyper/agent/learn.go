@@ -81,14 +81,15 @@ func (a *Agent) Close() {
 	}
 }
 
-// Size returns the number of data observed.
+// Size returns the number of data observed since New, or since the last restart by a test of change (see [Change]).
 func (a *Agent) Size() int {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	return a.now.data.Seen
 }
 
-// Rounds returns the number of rounds of SGD steps made.
+// Rounds returns the number of rounds of SGD steps made since New, or since the last restart by a test of change (see
+// [Change]).
 func (a *Agent) Rounds() int {
 	a.reading.Lock()
 	defer a.reading.Unlock()

@@ -22,7 +22,7 @@ type Tradeoff struct {
 	Regret       stats.Estimate `json:"regret"`          // mean of cumulative regret
 	Operations   float64        `json:"operations"`      // per period, by the formula of section 4.1
 	Micros       stats.Float    `json:"microseconds"`    // of one period of one run on one core; NaN if not measured
-	Bytes        int64          `json:"bytes,omitempty"` // of a run in a call, see [lab.Clock.Call]; 0 if not known
+	Bytes        int64          `json:"bytes,omitempty"` // of a run in a call, see [lab.Clock.CallBytes]; 0 if not known
 	ByOperations Place          `json:"place_by_operations"`
 	ByTime       Place          `json:"place_by_time,omitempty"` // empty if a time was not measured
 }

@@ -60,7 +60,7 @@ func Home() string {
 }
 
 // PluginDirs lists the folders in which PJRT plugins are searched; the first match counts. They are
-// $PJRT_PLUGIN_LIBRARY_PATH, the project's own folder ("pjrt" in [Home], filled by `go run ./kernels`), and the two
+// $PJRT_PLUGIN_LIBRARY_PATH, the folder "pjrt" in [Home] (filled by `go run ./kernels`), and the two
 // folders of go-xla's installer.
 func PluginDirs() []string {
 	dirs := filepath.SplitList(os.Getenv("PJRT_PLUGIN_LIBRARY_PATH"))

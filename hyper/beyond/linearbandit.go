@@ -49,10 +49,12 @@ func linearClaims() []study.Claim {
 		claim("eight-columns-near-exact",
 			"Ensemble++ with 8 columns and a Gaussian index has nearly the regret of exact Thompson "+
 				"sampling (Ensemble++, figure 2a; the bound is ours)", 1.1, plusPlus("size=8"), exact),
-		claim("columns-32-near-exact", "the same with 32 columns (ours)", 1.1, plusPlus("size=32"), exact),
+		claim("columns-32-near-exact", "Ensemble++ with 32 columns and a Gaussian index has nearly the regret of exact "+
+			"Thompson sampling (ours)", 1.1, plusPlus("size=32"), exact),
 		claim("gaussian-below-coordinate", "with 8 columns a Gaussian index has less regret than a coordinate one, which is "+
 			"ensemble sampling of signed particles (Ensemble++, figure 2)", 1, plusPlus("size=8"), coordinate("size=8")),
-		claim("gaussian-below-coordinate-4", "the same with 4 columns (Ensemble++, figure 2)", 1, plusPlus("size=4"),
+		claim("gaussian-below-coordinate-4", "with 4 columns a Gaussian index has less regret than a coordinate one "+
+			"(Ensemble++, figure 2)", 1, plusPlus("size=4"),
 			coordinate("size=4")),
 	}
 }

@@ -203,7 +203,7 @@ var optimizers = &list[train.Optimizer]{kind: "optimizer", entries: []Entry[trai
 
 var schedules = &list[train.Schedule]{kind: "schedule", entries: []Entry[train.Schedule]{
 	{"constant", "the same step size for any number of data", train.Constant{}},
-	{"inverse-root", "step sizes proportional to the inverse root of the number of data", train.InverseRoot{}},
+	{"inverse-root", "step sizes that fall as 1/sqrt(1 + number of data / after)", train.InverseRoot{}},
 	{"cosine", "step sizes that follow a half-wave of the cosine", train.Cosine{Periods: 1000}},
 }}
 

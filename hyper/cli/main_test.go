@@ -176,8 +176,8 @@ func refuses(t *testing.T, lines map[string]string) {
 // A quick size may have a smaller world than the paper. A user who did not ask for it is told, and only then.
 func TestQuickWorldIsSaid(t *testing.T) {
 	for flags, want := range map[string]string{
-		"":                                  "hyper: the quick size has actions=100 features=10; --full is the paper's size\n",
-		"--set actions=10":                  "hyper: the quick size has features=10; --full is the paper's size\n",
+		"":                                  "hyper: the quick size has actions=100 features=10; --full is the full size\n",
+		"--set actions=10":                  "hyper: the quick size has features=10; --full is the full size\n",
 		"--set actions=10 --set features=2": "",
 		"--quick":                           "",
 	} {

@@ -38,7 +38,7 @@ func (f *specFlags) add(c *cobra.Command) {
 	flags.IntVar(&f.periods, "periods", 0, "number of periods of each run (default: depends on the size)")
 	flags.Uint64Var(&f.seed, "seed", 0, "run i has seed SEED+i, for every agent and setting")
 	flags.BoolVar(&f.quick, "quick", false, "use the experiment's quick size (the default)")
-	flags.BoolVar(&f.full, "full", false, "use the paper's size")
+	flags.BoolVar(&f.full, "full", false, "use the experiment's full size: the paper's, for experiments of the paper")
 }
 
 // spec returns the Spec of an experiment.
@@ -58,7 +58,7 @@ func (f *specFlags) spec(c *cobra.Command, name string) (lab.Spec, error) {
 	}
 	spec, err := x.Spec(agents, append(own, f.allSets()...), size, f.seed)
 	if sets := f.unasked(size); err == nil && len(sets) > 0 {
-		fmt.Fprintf(os.Stderr, "hyper: the quick size has %s; --full is the paper's size\n", strings.Join(sets, " "))
+		fmt.Fprintf(os.Stderr, "hyper: the quick size has %s; --full is the full size\n", strings.Join(sets, " "))
 	}
 	return spec, err
 }

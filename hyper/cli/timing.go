@@ -69,8 +69,8 @@ func (t timing) inTurn(ctx context.Context, specs []lab.Spec) (micros, bytes []f
 		}
 		clock.Skip(spec.Periods / 2)
 		clocks = append(clocks, clock)
-		if clock.Call > 0 {
-			bytes = append(bytes, float64(clock.Call)/float64(runs))
+		if clock.CallBytes > 0 {
+			bytes = append(bytes, float64(clock.CallBytes)/float64(runs))
 		}
 	}
 	micros = slices.Repeat([]float64{math.Inf(1)}, len(specs))

@@ -13,7 +13,7 @@ import (
 )
 
 // Agent chooses actions and learns from rewards. Its methods build graphs for a batch of runs. An Agent is either a
-// learner or a [Oracle].
+// learner or an [Oracle].
 type Agent interface {
 	// Numbers returns, by name, the settings that do not shape the computation. The other methods get them as nodes.
 	Numbers() map[string]float64

@@ -11,9 +11,9 @@ import (
 
 // Clock measures repeatedly the time that one period of a batch of runs takes. It is not safe for concurrent use.
 type Clock struct {
-	// Call is the number of bytes that one call needs for the batch: the state before, the state after, and temporary
+	// CallBytes is the number of bytes that one call needs for the batch: the state before, the state after, and temporary
 	// values. It is 0 if the backend does not report it.
-	Call int64
+	CallBytes int64
 
 	program     *program
 	state       []*tensors.Tensor
@@ -49,7 +49,7 @@ func (c *Clock) first() error {
 	if err != nil {
 		return err
 	}
-	c.state, c.done, c.Call, c.half = state, 1, backend.Memory(g.Executable()), time.Since(begin)
+	c.state, c.done, c.CallBytes, c.half = state, 1, backend.Memory(g.Executable()), time.Since(begin)
 	return nil
 }
 

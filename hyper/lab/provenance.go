@@ -126,7 +126,7 @@ func (p Provenance) Mixable(q Provenance, experiment string, entries []Entry) er
 // error wraps ErrMixed.
 func (p Provenance) Continues(q Provenance, experiment string, entries []Entry) error {
 	if p.Revision == "" || q.Revision == "" {
-		return fmt.Errorf("%w: %s, and %s", ErrMixed, p, q)
+		return fmt.Errorf("%w: %s, and %s: one of them does not record its revision", ErrMixed, p, q)
 	}
 	if err := p.Mixable(q, experiment, entries); err != nil {
 		return err

@@ -211,8 +211,10 @@ func (d readRows) add(r Row) error {
 		return fmt.Errorf("entry %d is not in the Spec", r.Entry)
 	case r.Run < 0 || r.Run >= d.spec.Runs || r.Seed != d.spec.Seed+uint64(r.Run):
 		return fmt.Errorf("run %d with seed %d is not in the Spec", r.Run, r.Seed)
-	case !scheduled || r.Diverged < 0 || r.Diverged > r.Period:
-		return fmt.Errorf("the Spec has no row at period %d that diverged at period %d", r.Period, r.Diverged)
+	case !scheduled:
+		return fmt.Errorf("the Spec has no row at period %d", r.Period)
+	case r.Diverged < 0 || r.Diverged > r.Period:
+		return fmt.Errorf("the row at period %d has diverged = %d, which must be from 0 to the period", r.Period, r.Diverged)
 	}
 	l := lane{r.Entry, r.Run}
 	taken := d.taken[l]

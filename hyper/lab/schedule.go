@@ -3,7 +3,7 @@ package lab
 // scheduleRatio is the ratio between successive periods of a schedule, 10^(1/16).
 const scheduleRatio = 1.1547819846894583
 
-// Schedule lists the periods at which rows are written: about 16 for each factor of ten, evenly spaced on a logarithmic
+// Schedule lists the periods at which rows are written: up to 16 for each factor of ten, evenly spaced on a logarithmic
 // scale, and the last period.
 func Schedule(periods int) []int {
 	var out []int

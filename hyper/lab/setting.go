@@ -13,7 +13,7 @@ import (
 )
 
 // Learner holds the settings of an agent in a pointer to a struct, see [catalog.Key]. It is either a
-// [catalog.LearnerMaker] or a [Oracle].
+// [catalog.LearnerMaker] or an [Oracle].
 type Learner interface {
 	// Validate returns all faults, joined by errors.Join. If p is nil, it checks only the settings themselves.
 	// Otherwise it also checks the learner that they make for the problem.

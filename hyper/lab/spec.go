@@ -45,7 +45,7 @@ func (s Spec) String() string {
 	return fmt.Sprintf("%s, %v, first seed %d", text, Size{Periods: s.Periods, Runs: s.Runs}, s.Seed)
 }
 
-// ParseSpec reads a Spec of one of the known experiments. unknown fields, agents and keys are errors. So are a key that
+// ParseSpec reads a Spec of one of the known experiments. Unknown fields, agents and keys are errors. So are a key that
 // occurs twice, text after the Spec, and a file whose contents have changed since the Spec was made.
 func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, error) {
 	var raw struct {

@@ -66,7 +66,7 @@ func (l Learner) exactly() bool {
 	return c.Validate(l.Belief) == nil && l.trainer().ExactSize() <= 4096*4096
 }
 
-// defaultStep returns the default step size. For an optimizer that divides by the size of gradients it is 0.01. For SGD
+// defaultStep returns the default step size. For an optimizer without LinearInGradients it is 0.01. For SGD and SGLD
 // it is 0.1, or half of armsLimit if that is less.
 func (l Learner) defaultStep() float64 {
 	if !l.Train.LinearSteps() {

@@ -25,12 +25,13 @@ type Learner struct {
 	// other beliefs Integrate becomes train.Sampled, and the defaults are 4 steps, a batch of 64 and 16 indices, or 1
 	// index if the belief is hyper.Conditioned.
 	Train train.Config
-	// StepSize is the step size of theta: alpha in section 2.1. For an ensemble it is alpha divided by the number of
-	// particles that an SGD step visits, and is therefore the step size of a particle each time it is visited. 0 means
-	// that the learner chooses. If the loss is not quadratic in nu and Train has no Optimizer, it chooses Adam with
-	// steps of 0.01. With standardised inputs and responses, this learns data sets of ten kinds with every hypermodel,
-	// including networks. Otherwise it chooses SGD, the paper's optimizer, with steps of at most 0.1, see FreeSteps. A
-	// StepSize without an Optimizer is a step size of SGD.
+	// StepSize is the step size of theta: alpha in section 2.1. For an ensemble trained by SGD or SGLD it is alpha
+	// divided by the number of particles that a step visits, and is therefore the step size of a particle each time it
+	// is visited. With other optimizers it is alpha itself. 0 means that the learner chooses. If the loss is not
+	// quadratic in nu and Train has no Optimizer, it chooses Adam with steps of 0.01. With standardised inputs and
+	// responses, this learns data sets of ten kinds with every hypermodel, including networks. Otherwise it chooses
+	// SGD, the paper's optimizer, with steps of at most 0.1, see FreeSteps. A StepSize without an Optimizer is a step
+	// size of SGD.
 	StepSize float64 `run:"true"`
 	// FreeSteps lets SGD make every step that it is told to make, as in the experiments. Otherwise steps stay within
 	// the limit of stability that train.Config.StepLimit computes for beliefs that are linear in theta. With arms, a

@@ -52,8 +52,9 @@ func (l Learner) rates(n hyper.Numbers, s rng.Stream) train.Rates {
 	return r
 }
 
-// visited returns alpha divided by StepSize. A gradient is a mean over particles. An optimizer that divides by the size
-// of gradients moves a particle by its step size, whatever the number of particles; for it, visited is 1.
+// visited returns alpha divided by StepSize. A gradient is a mean over particles. Adam and others that divide by the
+// size of gradients move a particle by their step size, whatever the number of particles. visited is 1 for all
+// optimizers without LinearInGradients.
 func (l Learner) visited() float64 {
 	particles, finite := l.Belief.Index().(index.Enumerable)
 	if !finite || !l.Train.LinearSteps() {

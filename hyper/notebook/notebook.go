@@ -1,8 +1,9 @@
 // Package notebook has functions for the cells of Jupyter notebooks: experiments that show their progress, results,
 // committed studies, tables, figures and exercises.
 //
-// A cell fails by a panic. Therefore these functions panic with an error if the cell should fail. They write to the
-// output of the cell through GoNB; outside a notebook they show nothing.
+// A cell fails by a panic. Therefore these functions panic with an error if the cell should fail. In a
+// cell's program they write to the output of the cell through GoNB, and in a command of a cell through the kernel.
+// Outside a notebook they show nothing.
 package notebook
 
 import (

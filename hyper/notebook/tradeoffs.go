@@ -32,11 +32,11 @@ func Tradeoffs(h lab.Header, rows []lab.Row, measured []analysis.Tradeoff) []ana
 func TradeoffReport(all []analysis.Tradeoff, names []string) (t *Table, panels []*gonum.Plot) {
 	axes := plot.Axes{Title: "Regret against computation", X: "operations of a period, by the formula", Y: "mean regret"}
 	operations := func(o analysis.Tradeoff) float64 { return o.Operations }
-	panels = append(panels, must.M1(plot.Offers(axes, all, operations, names)))
+	panels = append(panels, must.M1(plot.Tradeoffs(axes, all, operations, names)))
 	if !slices.ContainsFunc(all, func(o analysis.Tradeoff) bool { return o.ByTime == "" }) {
 		axes.Title, axes.X = "Regret against time", "microseconds of a period, one core"
 		time := func(o analysis.Tradeoff) float64 { return float64(o.Micros) }
-		panels = append(panels, must.M1(plot.Offers(axes, all, time, names)))
+		panels = append(panels, must.M1(plot.Tradeoffs(axes, all, time, names)))
 	}
 	t = NewTable("agent", "runs", "regret", "operations a period", "by operations", "µs a period", "by time")
 	order := make([]int, len(all))

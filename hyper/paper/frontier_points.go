@@ -21,7 +21,7 @@ type FrontierPoint struct {
 	Agent     string `json:"agent"`
 	Integrate string `json:"integrate"` // the training method
 	Arms      int    `json:"arms"`
-	Bar       Bar    `json:"bar"` // the bar that the average regret is below
+	Bar       Bar    `json:"bar"` // the bound that the average regret had to be below
 	// Setting has the setting with the least computation, as "key=value" texts. It is nil if no setting is below the
 	// bar.
 	Setting     []string       `json:"setting"`

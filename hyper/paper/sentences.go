@@ -44,8 +44,8 @@ var Sentences = []study.Sentence{
 		Quote: "ensembles with additive priors achieve significantly lower regrets across different numbers of actions and " +
 			"ensemble sizes", Compare: additivePriors},
 	{Number: 9, Section: "appendix C", Label: "sensitivity",
-		Text: "Large noise calls for perturbations, a narrow prior costs much and a wide one some, and more " +
-			"index numbers help up to a point",
+		Text: "Large noise calls for perturbations, a too narrow prior costs much and a too wide one less, and a larger " +
+			"index dimension helps up to a point",
 		Quote:   "we need to introduce perturbation into the loss function, as the observation noise grows",
 		Compare: sensitive},
 	{Number: 10, Section: "appendices D, E", Label: "other posteriors",

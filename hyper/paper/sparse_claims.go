@@ -18,7 +18,8 @@ func sparseClaims() []study.Claim {
 			"with little noise, which the agents know, IDS has at most half of Thompson sampling's regret (section 5: dramatic; "+
 				"the bound and the noise are ours)",
 			0.5, study.NewSide("ids"), study.NewSide("thompson")),
-		compare("exact-ids-halves", "the same with the exact posterior (ours)", 0.5, study.NewSide("exact-ids"),
+		compare("exact-ids-halves", "with the exact posterior, and little noise, which the agents know, IDS has at "+
+			"most half of Thompson sampling's regret (ours)", 0.5, study.NewSide("exact-ids"),
 			study.NewSide("exact-thompson")),
 		compare("ids-as-printed",
 			"as printed, with noise of variance 1 taken for 0.01, IDS has less regret than Thompson sampling (section 5)", 1,
@@ -26,14 +27,16 @@ func sparseClaims() []study.Claim {
 		ofSentence(6, compare("ids-as-printed-halves", "as printed, IDS has at most half of Thompson sampling's regret "+
 			"(section 5: dramatic; the bound is ours)", 0.5, study.NewSide("ids", printed...),
 			study.NewSide("thompson", printed...))),
-		compare("exact-ids-as-printed", "the same with the posterior that is exact for a variance of 0.01 (ours)", 1,
+		compare("exact-ids-as-printed", "as printed, with the posterior that is exact for a variance of 0.01, IDS has "+
+			"less regret than Thompson sampling (ours)", 1,
 			study.NewSide("exact-ids", printed...), study.NewSide("exact-thompson", printed...)),
 		compare("ids-noise-known", "with noise of variance 1 that the agents know, IDS has less regret than Thompson "+
 			"sampling (ours)", 1, study.NewSide("ids", "noise-variance=1"), study.NewSide("thompson", "noise-variance=1")),
 		compare("ids-near-exact",
-			"what training costs: with the trained hypermodel IDS has at most four times the regret of that with the exact "+
+			"what training costs: IDS has at most four times the regret with the trained hypermodel that it has with the exact "+
 				"posterior (ours)", 4, study.NewSide("ids"), study.NewSide("exact-ids")),
-		compare("thompson-near-exact", "the same of Thompson sampling (ours)", 4, study.NewSide("thompson"),
+		compare("thompson-near-exact", "what training costs: Thompson sampling has at most four times the regret with the "+
+			"trained hypermodel that it has with the exact posterior (ours)", 4, study.NewSide("thompson"),
 			study.NewSide("exact-thompson")),
 	}
 }

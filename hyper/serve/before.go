@@ -7,7 +7,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
-// In earlier versions, bayesian-linear had no line in addition to its cosines. An agent that was saved then continues
+// In earlier versions, bayesian-linear had no linear regression on the context alone (the setting line), only on
+// cosines of it. An agent that was saved then continues
 // without the line. With the line it would have to learn everything again from its log, and the log may no longer have
 // all records.
 
@@ -30,7 +31,8 @@ func (s *Server) asSaved(spec api.Spec) api.Spec {
 	if !s.fits(before) {
 		return spec
 	}
-	s.options.Log.Info("the saved agent has no line beside its cosines, and the server runs it without a line; " +
+	s.options.Log.Info("the saved agent has no linear regression on the context (the setting line), only on cosines, " +
+		"and the server continues without it; " +
 		`to add a line, set "set": {"line": "yes"} in the agent's file and send SIGHUP: the agent then learns from the log`)
 	return before
 }

@@ -33,7 +33,7 @@ func TestAgentsFromBeforeTheLine(t *testing.T) {
 	var said bytes.Buffer
 	s := must.M1(New(Options{Spec: pages, Dir: dir, Log: slog.New(slog.NewTextHandler(&said, nil))}))
 	defer func() { must.M(s.Close()) }()
-	if n := s.now.Size(); n != 1 || strings.Count(said.String(), "runs it without a line") != 1 {
+	if n := s.now.Size(); n != 1 || strings.Count(said.String(), "the server continues without it") != 1 {
 		t.Errorf("got %d data and the log %q, want 1 and a note", n, said.String())
 	}
 	if got := must.M1(agentfile.OfFolder(dir)); !agentfile.Equal(got, s.now.Spec) || string(got.Set) == string(pages.Set) {

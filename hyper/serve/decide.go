@@ -60,7 +60,7 @@ func (s *Server) decided(a served, m agent.Menu, d agent.Decision, name string, 
 	}
 }
 
-// Menu returns the agent's menu of a request, and the names of the actions. The error has the status of the answer.
+// menu returns the agent's menu of a request, and the names of the actions. The error has the status of the answer.
 func (s *Server) menu(a served, r *api.DecisionRequest) (agent.Menu, []string, error) {
 	m, names, err := a.Menu(r, s.options.MostActions)
 	switch {

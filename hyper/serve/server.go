@@ -49,7 +49,8 @@ type Options struct {
 	Sync    durable.Sync
 	KeepLog time.Duration
 	// Hosts lists names or addresses, without a port, that the Host of a request may have. Loopback names, and the
-	// address at which a request arrived, are always allowed. Other requests are refused: see own.
+	// address at which a request arrived, are always allowed. Other requests are refused with status 421, because a
+	// website could make its own name resolve to this machine (DNS rebinding).
 	Hosts []string
 	// Token must be sent by clients as `Authorization: Bearer TOKEN`; "" admits all clients.
 	Token string

@@ -4,10 +4,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Claim is a statement of the paper as a statistical test on fresh seeds.
+// Claim is a statement about an experiment, as a statistical test on fresh seeds.
 type Claim struct {
 	Name string
-	Text string // what the paper says, with its section
+	Text string // the statement, with its source
 	// Sentence is the number of a [Sentence], if the claim is a part of that sentence. Committed results then answer
 	// the whole sentence, and fresh runs test only the claim. Sentence is 0 for all other claims.
 	Sentence int

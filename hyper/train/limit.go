@@ -11,8 +11,8 @@ import (
 // of the features of a datum (1 for arms); noiseVar, priorVar and mapStep are the rates sigma_w^2, sigma_p^2 and
 // Rates.MapStep. StepLimit returns +Inf if the limit is not known: for base models that are not linear in theta, for
 // hypermodels other than linear ones and ensembles, for losses that are not quadratic or have weights, for regularizers
-// other than Anchor, for Unperturbed data, for optimizers other than sgd, and for IndexSet PerDatum. It also returns
-// +Inf for Exact, which makes no steps.
+// other than Anchor, for Unperturbed data, for optimizers without LinearInGradients (all but SGD and SGLD), and for
+// IndexSet PerDatum. It also returns +Inf for Exact, which makes no steps.
 //
 // The loss over |D| is quadratic in theta. Its curvature is largest for a single datum, Lambda = norm2/sigma_w^2 +
 // 1/sigma_p^2, and SGD on a single theta is stable up to 2/Lambda. In nu, the curvature for a set of indices is Lambda

@@ -10,9 +10,8 @@ import (
 //
 // An optimizer may have two more methods:
 //
-//	// LinearInGradients marks an optimizer whose moves are proportional to the gradients and to the step size. The
-//	// step size then has a limit of stability, see Config.StepLimit. Other optimizers divide by the size of the
-//	// gradients.
+//	// LinearInGradients marks an optimizer without memory whose moves are proportional to the gradients and to the
+//	// step size. The step size then has a limit of stability, see Config.StepLimit.
 //	LinearInGradients()
 //	// Deviation returns the standard deviation, [runs], of normal random numbers that are added to the trained
 //	// parameters after a step of size step on the sum of a particle's losses. The particles of an ensemble, or a
@@ -31,13 +30,13 @@ type (
 	noisy  interface{ Deviation(step *Node) *Node }
 )
 
-// LinearSteps reports whether the optimizer's moves are proportional to the gradients and to the step size.
+// LinearSteps reports whether the optimizer has the method LinearInGradients, as SGD and SGLD do.
 func (c Config) LinearSteps() bool {
 	_, ok := c.optimizer().(linear)
 	return ok
 }
 
-// SGD makes the paper's steps, nu <- nu - step * gradient, with constant step sizes.
+// SGD makes the paper's steps, nu <- nu - step * gradient. Config.Schedule may shorten the steps.
 type SGD struct{}
 
 var _ Optimizer = SGD{}

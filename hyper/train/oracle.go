@@ -15,8 +15,9 @@ import (
 // small N_theta, as a reference in tests, notebooks and figures. The base model is linear in theta, f_theta(x) =
 // phi(x)^T theta.
 //
-// The matrices are as in the paper. nil stands for zeros, and no method changes an argument. Errors name the argument
-// with the wrong shape or value.
+// The matrices are as in the paper. Phi and Y must be given, and A for Linear and Ensemble. In the arguments of methods
+// nil stands for zeros, except for cov0. No method changes an argument. Errors name the argument with the wrong shape
+// or value.
 type Oracle struct {
 	Phi          mat.Matrix // the rows phi(x_t)^T, T x N_theta; one-hot rows for a tabular base model
 	Y            mat.Vector // the responses y_t, T
@@ -169,7 +170,7 @@ func (o Oracle) gram() *mat.SymDense {
 // check reports wrong shapes and numbers, and returns N_theta. perturbed says whether A and PriorVar are needed.
 func (o Oracle) check(perturbed bool) (int, error) {
 	if o.Phi == nil || o.Y == nil || perturbed && o.A == nil {
-		return 0, errors.New("oracle: Phi and Y are needed, and A, a row for each datum, but for Posterior")
+		return 0, errors.New("oracle: Phi and Y must be given; Linear and Ensemble also need A, with a row for each datum")
 	}
 	t, n := o.Phi.Dims()
 	err := faults.Positive("NoiseVar", o.NoiseVar)

@@ -198,19 +198,19 @@ func TestOracleErrors(t *testing.T) {
 	change := func(f func(*Oracle)) Oracle { o := good; f(&o); return o }
 	wide := change(func(o *Oracle) { o.A = mat.NewDense(2, 6, nil) })
 	for want, err := range map[string]error{
-		"Y has 3":               linear(change(func(o *Oracle) { o.Y = mat.NewVecDense(3, nil) }), dense, nil, nil, nil),
-		"A has 3":               linear(change(func(o *Oracle) { o.A = mat.NewDense(3, 4, nil) }), dense, nil, nil, nil),
-		"A, a row":              linear(change(func(o *Oracle) { o.A = nil }), dense, nil, nil, nil),
-		"NoiseVar":              linear(change(func(o *Oracle) { o.NoiseVar = math.NaN() }), dense, nil, nil, nil),
-		"PriorVar":              linear(change(func(o *Oracle) { o.PriorVar = 0 }), dense, nil, nil, nil),
-		"layout is 3 x 6":       linear(good, diagonal, nil, nil, nil),
-		"mu0 is 4 x 1":          linear(good, dense, mat.NewVecDense(4, nil), nil, nil),
-		"C0 is 3 x 3":           linear(good, dense, nil, mat.NewDense(3, 3, nil), nil),
-		"db is 4 x 4":           linear(good, dense, nil, nil, mat.NewDense(4, 4, nil)),
-		"outside the layout":    linear(wide, diagonal, nil, mat.NewDense(3, 6, []float64{0, 0, 1, 17: 0}), nil),
-		"cov0 must be 3 x 3":    posterior(good, nil, mat.NewSymDense(2, nil)),
-		"not positive definite": posterior(good, nil, mat.NewSymDense(3, nil)),
-		"Phi and Y":             posterior(Oracle{}, nil, nil),
+		"Y has 3":                 linear(change(func(o *Oracle) { o.Y = mat.NewVecDense(3, nil) }), dense, nil, nil, nil),
+		"A has 3":                 linear(change(func(o *Oracle) { o.A = mat.NewDense(3, 4, nil) }), dense, nil, nil, nil),
+		"also need A, with a row": linear(change(func(o *Oracle) { o.A = nil }), dense, nil, nil, nil),
+		"NoiseVar":                linear(change(func(o *Oracle) { o.NoiseVar = math.NaN() }), dense, nil, nil, nil),
+		"PriorVar":                linear(change(func(o *Oracle) { o.PriorVar = 0 }), dense, nil, nil, nil),
+		"layout is 3 x 6":         linear(good, diagonal, nil, nil, nil),
+		"mu0 is 4 x 1":            linear(good, dense, mat.NewVecDense(4, nil), nil, nil),
+		"C0 is 3 x 3":             linear(good, dense, nil, mat.NewDense(3, 3, nil), nil),
+		"db is 4 x 4":             linear(good, dense, nil, nil, mat.NewDense(4, 4, nil)),
+		"outside the layout":      linear(wide, diagonal, nil, mat.NewDense(3, 6, []float64{0, 0, 1, 17: 0}), nil),
+		"cov0 must be 3 x 3":      posterior(good, nil, mat.NewSymDense(2, nil)),
+		"not positive definite":   posterior(good, nil, mat.NewSymDense(3, nil)),
+		"Phi and Y":               posterior(Oracle{}, nil, nil),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

@@ -18,7 +18,7 @@ type Constant struct{}
 // Factor returns 1.
 func (Constant) Factor(data *Node) *Node { return OnesLike(data) }
 
-// InverseRoot shortens steps like 1/sqrt(|D|). Stochastic approximation never needs shorter steps.
+// InverseRoot shortens steps like 1/sqrt(|D|).
 type InverseRoot struct {
 	After float64 `help:"the number of data after which steps are 1/sqrt(2) as long; 0 is 100"`
 }

@@ -91,8 +91,8 @@ func (t Trainer) ObserveInput(state State, x, actions *Node, r Rates) State {
 func (t Trainer) Fill(state State, s rng.Stream, x, y *Node, r Rates) State {
 	n := y.Shape().Dim(1)
 	if !t.Replays() || t.Weighted || t.Standardize || n != t.Capacity {
-		exceptions.Panicf("train.Trainer.Fill: of %d data; it needs a replay buffer of that Capacity, not %d, of data "+
-			"that are neither Weighted nor Standardized", n, t.Capacity)
+		exceptions.Panicf("train.Trainer.Fill: got %d data for a Capacity of %d; Fill needs exactly Capacity data, "+
+			"a replay buffer, and neither Weighted nor Standardize", n, t.Capacity)
 	}
 	out := maps.Clone(state)
 	p := t.problem()

@@ -14,9 +14,9 @@
 //	gopls    completes and documents code
 //
 // A cell passes through them in this order: [kernel.execute] parses it with cells and submits its program to build.
-// GoNB calls build, and runs the result, which is a wrapper around the compiled program. `%hyper` is a command,
-// too, and a verb of the same program. A program can connect to a socket of the layer, see [programs],
-// to display data and to open comms without GoNB.
+// GoNB calls build, and runs the result, which is a wrapper around the compiled program. A `%hyper` line runs as a
+// command, too: by the verb hyper of the program in Config. A program can connect to a socket of the layer, see
+// [programs], to display data and to open comms without GoNB.
 package layer
 
 import (

@@ -51,6 +51,6 @@
 // All are fast enough for an agent, so the guarantees and their tests decide. Only Pebble lets tests make a write fail,
 // or lose unsynced writes; the others open their files themselves. bbolt has checksums of only two pages: when each of
 // 6,000 bytes was changed in turn, it lost records without an error for 6 of them, and panicked for 40. tidwall/wal has
-// no checksums, and refuses the whole log if its last record is torn. The code of this format has six hundred lines:
+// no checksums, and refuses the whole log if its last record is torn. The code of this format has some 750 lines:
 // the log only appends records, reads them in order, and drops old ones.
 package durable

@@ -19,8 +19,8 @@ const (
 	Each Sync = iota + 1
 	// Grouped is Each with a delay: a sync waits for Options.Delay, so that more records share it.
 	Grouped
-	// None does not wait. A loss of power loses the records of the last seconds; the end of the program, even by kill
-	// -9, loses none.
+	// None does not wait. A loss of power loses the records that the operating system has not written to the disk
+	// yet; the end of the program, even by kill -9, loses none.
 	None
 )
 

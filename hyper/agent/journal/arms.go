@@ -43,7 +43,7 @@ func (a *Arms) validate() error {
 	}
 	for arm, like := range a.Like {
 		if like < -1 || like >= arm {
-			return fmt.Errorf("arm %d begins like arm %d", arm, like)
+			return fmt.Errorf("arm %d must begin like an earlier arm, or like -1, got %d", arm, like)
 		}
 	}
 	return nil
@@ -117,7 +117,7 @@ func (r *reader) features() *Features {
 func (f *Features) validate() error {
 	for _, n := range []Named{f.Context, f.Action, f.WasContext, f.WasAction} {
 		if n.Buckets < 0 || n.Buckets > mostNumbers {
-			return fmt.Errorf("%d buckets", n.Buckets)
+			return fmt.Errorf("buckets must be from 0 to %d, got %d", mostNumbers, n.Buckets)
 		}
 	}
 	return nil

@@ -187,7 +187,7 @@ func (d *Decision) validate() error {
 	}
 	for _, arm := range d.Arms {
 		if arm < 0 || arm > mostNumbers {
-			return fmt.Errorf("arm %d", arm)
+			return fmt.Errorf("arms must be from 0 to %d, got %d", mostNumbers, arm)
 		}
 	}
 	return nil

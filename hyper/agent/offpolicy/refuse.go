@@ -13,7 +13,7 @@ import (
 var (
 	ErrNoOverlap  = errors.New("the target takes actions that the log never takes")
 	ErrTooFew     = errors.New("too few decisions carry the estimate")
-	ErrMeanWeight = errors.New("the actions were not drawn from the logged probabilities")
+	ErrMeanWeight = errors.New("the weights contradict the logged probabilities")
 	ErrNoModel    = errors.New("no predictions of a reward model")
 )
 
@@ -45,7 +45,8 @@ func (v *evidence) checkSupport(most float64) error {
 	if min(v.unsupported, 1) <= most { // the probabilities sum to 1 up to rounding
 		return nil
 	}
-	return &Refusal{ErrNoOverlap, fmt.Sprintf("they have %.3g of its probability, above %g", v.unsupported, most),
+	return &Refusal{ErrNoOverlap, fmt.Sprintf("these actions have %.3g of the target's probability, and at most %g is "+
+		"allowed", v.unsupported, most),
 		"let the logging policy take every action at times (agent.Config.Floor), evaluate a target that takes only what " +
 			"the log may take, or allow more by Options.Unsupported"}
 }

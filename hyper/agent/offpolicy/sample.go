@@ -19,7 +19,7 @@ type Sample struct {
 // NewSample returns the decision in which the log took an action, counted from 0, and saw a reward. The three vectors
 // have one number for each action: logged has the probabilities with which the log took the actions, target has the
 // probabilities with which the target would take them, and predicted has the mean rewards that a reward model predicts
-// for them; it is nil without a model. The vectors are copied.
+// for them; predicted is nil without a model. The vectors are copied.
 //
 // The error reports a number that is not finite, vectors of different lengths, probabilities that are negative or do
 // not sum to 1 within 0.0001 (single precision suffices), or an action that the log took with probability 0.

@@ -79,9 +79,9 @@ func orInfinite(x *stats.Float) stats.Float {
 	return *x
 }
 
-// RankCorrelation returns Spearman's rank correlation between mean regret in a round and in the round before it, over
-// the settings that both rounds have, and the number of these settings. The correlation is NaN for fewer than two
-// settings.
+// RankCorrelation returns Spearman's rank correlation between mean regrets in Rungs[round-1] and in Rungs[round], over
+// the settings that both have, and the number of these settings. round is from 1 to len(Rungs)-1. The correlation is
+// NaN for fewer than two settings.
 func (t Search) RankCorrelation(round int) (correlation float64, settings int) {
 	var before, after []float64
 	for _, o := range t.Rungs[round].Results {

@@ -37,7 +37,7 @@ func (c Choices) Menu(r *api.DecisionRequest, most int) (m agent.Menu, names []s
 	return m, names, err
 }
 
-// uncheckedMenu is menu without the check of a missing context.
+// uncheckedMenu is Menu without the check of a missing context.
 func (c Choices) uncheckedMenu(r *api.DecisionRequest, most int) (m agent.Menu, names []string, err error) {
 	spec := c.Spec
 	if n := max(len(r.Actions), len(r.Arms)); n > most {

@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/layer/cells"
 )
 
-const ownModule = "github.com/hypermodels/hypermodels/hyper"
+const hyperPath = "github.com/hypermodels/hypermodels/hyper"
 
 // ownPackages lists the packages of hyper that cells can use without an import.
 var ownPackages = []string{"agent", "agent/offpolicy", "analysis", "approx", "backend", "bandit", "bandit/sheet", "base",
@@ -144,9 +144,9 @@ var usual = []string{"bufio", "bytes", "cmp", "context", "encoding/json", "error
 // needed returns the imports that a cell lacks. It looks for names of packages that an earlier program imports, and for
 // names of well-known packages.
 func needed(text string, earlier []string) (specs []string) {
-	known := map[string]string{"hyper": `"` + ownModule + `"`}
+	known := map[string]string{"hyper": `"` + hyperPath + `"`}
 	for _, p := range ownPackages {
-		known[path.Base(p)] = `"` + ownModule + "/" + p + `"`
+		known[path.Base(p)] = `"` + hyperPath + "/" + p + `"`
 	}
 	for _, p := range usual {
 		name := path.Base(p)

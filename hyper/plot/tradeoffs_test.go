@@ -9,18 +9,18 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-// Offers that the axes cannot show are left out. Each offer has the colour of its agent. It needs a name,
-// and one offer must remain.
-func TestOffers(t *testing.T) {
+// Tradeoffs that the axes cannot show are left out. Each tradeoff has the colour of its agent. It needs a name,
+// and one tradeoff must remain.
+func TestTradeoffs(t *testing.T) {
 	at := func(agent string, regret, cost float64) analysis.Tradeoff {
 		x := stats.Float(regret)
 		return analysis.Tradeoff{Agent: agent, Regret: stats.Estimate{Value: x, Lower: x / 2, Upper: 2 * x}, Operations: cost}
 	}
-	offers := []analysis.Tradeoff{at("linear", 100, 10), at("ensemble", 50, 1000), at("bbb", 80, 0),
+	all := []analysis.Tradeoff{at("linear", 100, 10), at("ensemble", 50, 1000), at("bbb", 80, 0),
 		at("dropout", math.NaN(), 100)}
 	operations := func(o analysis.Tradeoff) float64 { return o.Operations }
 	names := []string{"a", "b", "c", "d"}
-	p, err := Offers(Axes{}, offers, operations, names)
+	p, err := Tradeoffs(Axes{}, all, operations, names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,11 +33,11 @@ func TestOffers(t *testing.T) {
 			t.Errorf("colour of %s is drawn: %v, want %v", agent, got, want)
 		}
 	}
-	if _, err := Offers(Axes{}, offers, operations, names[:2]); err == nil ||
-		!strings.Contains(err.Error(), "2 names for 4 offers") {
-		t.Errorf("got error %v, want one about 2 names for 4 offers", err)
+	if _, err := Tradeoffs(Axes{}, all, operations, names[:2]); err == nil ||
+		!strings.Contains(err.Error(), "2 names for 4 tradeoffs") {
+		t.Errorf("got error %v, want one about 2 names for 4 tradeoffs", err)
 	}
-	if _, err := Offers(Axes{}, offers[3:], operations, names[3:]); err == nil {
-		t.Error("offers that cannot be shown: got no error")
+	if _, err := Tradeoffs(Axes{}, all[3:], operations, names[3:]); err == nil {
+		t.Error("tradeoffs that cannot be shown: got no error")
 	}
 }

@@ -9,24 +9,24 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 )
 
-// Offers draws the regrets of agents against one of their costs, which has a logarithmic axis. Each agent has the 95%
-// interval of its mean regret, a colour as in [Styled], and its name in the legend. An offer without cost, or without an
-// interval of its regret, cannot be drawn and is left out. Offers returns an error if the numbers of names and offers
-// differ, and the errors of Lines.
-func Offers(axes Axes, offers []analysis.Tradeoff, cost func(analysis.Tradeoff) float64,
+// Tradeoffs draws the regrets of agents against one of their costs, which has a logarithmic axis. Each agent has the
+// 95% interval of its mean regret, a colour as in [Styled], and its name in the legend. A tradeoff without cost, or
+// without an interval of its regret, cannot be drawn and is left out. Tradeoffs returns an error if the numbers of
+// names and tradeoffs differ, and the errors of Lines.
+func Tradeoffs(axes Axes, all []analysis.Tradeoff, cost func(analysis.Tradeoff) float64,
 	names []string) (*gonum.Plot, error) {
-	if len(names) != len(offers) {
-		return nil, fmt.Errorf("%d names for %d offers: give one for each", len(names), len(offers))
+	if len(names) != len(all) {
+		return nil, fmt.Errorf("%d names for %d tradeoffs: give one for each", len(names), len(all))
 	}
-	curves := make([]analysis.Curve, len(offers))
-	for i, o := range offers {
+	curves := make([]analysis.Curve, len(all))
+	for i, o := range all {
 		curves[i] = analysis.Curve{Agent: o.Agent, Settings: o.Settings}
 	}
 	axes.LogX, axes.FromZero, axes.Beside = true, true, true
 	axes.MinX, axes.MaxX = math.Inf(1), 0
 	var series []Series
 	for i, style := range styled(curves) {
-		x, y := cost(offers[i]), offers[i].Regret
+		x, y := cost(all[i]), all[i].Regret
 		if !drawable(x, true) || !drawable(float64(y.Upper), false) {
 			continue
 		}
