@@ -54,10 +54,9 @@ func (k *kernel) learn(x *exchange, p *cells.Program, all []cells.Decl) *fault {
 	if !ok {
 		return nil // GoNB reports the reason.
 	}
-	first := k.memory.Empty()
 	for i, c := range b.Complaints {
 		if name, ok := strings.CutPrefix(c.Text, "undefined: "); ok {
-			if hint := k.memory.Hint(name, first); hint != "" {
+			if hint := k.memory.Hint(name); hint != "" {
 				b.Complaints[i].Text += "\n" + hint
 			}
 		}

@@ -167,7 +167,7 @@ func (m *Memory) List() string {
 }
 
 // Hint explains why a name is not declared, or returns "" if the reason is unknown.
-func (m *Memory) Hint(name string, first bool) string {
+func (m *Memory) Hint(name string) string {
 	for _, d := range m.decls {
 		if d.SetAside != "" && slices.Contains(d.Names, name) {
 			return fmt.Sprintf("cell [%d] declares it, and was set aside: %s; change that cell and run it again", d.Cell,
@@ -177,8 +177,8 @@ func (m *Memory) Hint(name string, first bool) string {
 	if why := m.gone[name]; why != "" {
 		return why
 	}
-	if first {
-		return "the kernel has just started and has run no other cell: run the cells that declare the name"
+	if m.Empty() && len(m.gone) == 0 {
+		return "no cell has declared anything since the kernel started: run the cells that declare the name"
 	}
 	return ""
 }

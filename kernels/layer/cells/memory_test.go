@@ -258,8 +258,9 @@ func TestVariableThatRunsAgain(t *testing.T) {
 
 func TestHints(t *testing.T) {
 	n := &notebook{t: t}
-	if hint := n.memory.Hint("x", true); !strings.Contains(hint, "the kernel has just started") {
-		t.Errorf("first hint: got %q, want that the kernel has just started", hint)
+	const nothing = "no cell has declared anything since the kernel started"
+	if hint := n.memory.Hint("x"); !strings.HasPrefix(hint, nothing) {
+		t.Errorf("first hint: got %q, want %q", hint, nothing)
 	}
 	n.run("1", "func f() {}")
 	n.run("2", "x := 1\nx")
@@ -272,12 +273,16 @@ func TestHints(t *testing.T) {
 	for name, want := range map[string]string{"f": "cell [3] no longer declares it", "x": "cell [2] has it as a local",
 		"h": "cell [4] declares it, and was set aside: not enough arguments in call to g", "four": "its cell [6] was deleted",
 		"g": "%rm has removed it"} {
-		if hint := n.memory.Hint(name, false); !strings.HasPrefix(hint, want) {
+		if hint := n.memory.Hint(name); !strings.HasPrefix(hint, want) {
 			t.Errorf("hint for %s: got %q", name, hint)
 		}
 	}
-	if hint := n.memory.Hint("other", false); hint != "" {
+	if hint := n.memory.Hint("other"); hint != "" {
 		t.Errorf("hint for an unknown name: got %q, want none", hint)
+	}
+	n.memory.Remove([]string{"f", "g", "h"})
+	if hint := n.memory.Hint("other"); hint != "" {
+		t.Errorf("hint after all declarations were removed: got %q, want none", hint)
 	}
 }
 
