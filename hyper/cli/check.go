@@ -51,7 +51,8 @@ their verdicts are corrected by Holm's method. Therefore some claims that are de
 table. --claim prints the lines of some claims. With the name beyond instead of an experiment, check prints the
 table of the claims of later work, which are judged together, too.
 
-The exit status is 0 if all claims are reproduced, 1 if not, and 2 if the input is wrong.`
+The exit status is 0 if all claims are reproduced (with --paper: if all sentences hold), 1 if not, 2 if the input
+is wrong, and 130 after an interruption.`
 
 const checkExample = `  hyper check gaussian --quick                                   # a minute or two, fewer runs
   hyper check gaussian --claim linear-near-exact                 # one claim, at its full size
@@ -205,13 +206,17 @@ func selectClaims(x lab.Experiment, names []string) ([]study.Claim, error) {
 	if len(claims[x.Name]) == 0 {
 		return nil, fmt.Errorf("experiment %s has no claims to check: hyper compare compares its agents", x.Name)
 	}
-	var known []string
-	var out []study.Claim
-	for _, c := range claims[x.Name] {
-		known = append(known, c.Name)
-		if len(names) == 0 || slices.Contains(names, c.Name) {
+	return named(claims[x.Name], func(c study.Claim) string { return c.Name }, names)
+}
+
+// named returns the claims with the given names, or all if there are no names.
+func named[C any](claims []C, name func(C) string, names []string) (out []C, err error) {
+	var all []string
+	for _, c := range claims {
+		all = append(all, name(c))
+		if len(names) == 0 || slices.Contains(names, name(c)) {
 			out = append(out, c)
 		}
 	}
-	return out, unknown("claim", known, names...)
+	return out, unknown("claim", all, names...)
 }

@@ -55,9 +55,10 @@ func Run(args []string) int {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process immediately
 	root := newCommand()
 	root.SetArgs(args)
+	var command *cobra.Command
 	err := checkWorldNames()
 	if err == nil {
-		err = root.ExecuteContext(ctx)
+		command, err = root.ExecuteContextC(ctx)
 	}
 	var f failure
 	switch {
@@ -70,7 +71,7 @@ func Run(args []string) int {
 		return exitFailed
 	}
 	fmt.Fprintln(os.Stderr, "hyper:", err)
-	if errors.Is(err, lab.ErrMixed) {
+	if errors.Is(err, lab.ErrMixed) && command.Flags().Lookup("mix") != nil {
 		fmt.Fprintln(os.Stderr, "hyper: --mix joins them nevertheless; the results then name both")
 	}
 	return exitBadInput

@@ -18,10 +18,10 @@ import (
 
 // clusterFlags holds the resources that a scheduler gives to each shard.
 type clusterFlags struct {
-	cpus, parallel, retries          int
-	memory, time                     string
-	sbatch                           []string
-	image, claim, mount, dir, spaces string
+	cpus, parallel, retries             int
+	memory, time                        string
+	sbatch                              []string
+	image, claim, mount, dir, namespace string
 }
 
 func (f *clusterFlags) add(flags *pflag.FlagSet) {
@@ -38,7 +38,7 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.mount, "mount", "/results", "kubernetes: the folder in pods where the volume is mounted")
 	flags.StringVar(&f.dir, "pod-dir", "",
 		"kubernetes: the sweep's folder in the pods (default: its name below the mount)")
-	flags.StringVar(&f.spaces, "namespace", "", "kubernetes: the Job's namespace (default: kubectl's)")
+	flags.StringVar(&f.namespace, "namespace", "", "kubernetes: the Job's namespace (default: kubectl's)")
 }
 
 // check reports the faults of an engine's flags, for a sweep in a folder.
@@ -70,7 +70,7 @@ func (f *clusterFlags) slurm(ctx context.Context, p sweep.Plan, dir string, engi
 	if err != nil {
 		return err
 	}
-	s := sweep.Slurm{Task: f.task(engine.shardCommand(self)), Time: f.time, Options: f.sbatch}
+	s := sweep.Slurm{Task: f.task(engine.shardArgs(self)), Time: f.time, Options: f.sbatch}
 	due, err := s.Due(p, dir)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (f *clusterFlags) slurm(ctx context.Context, p sweep.Plan, dir string, engi
 func (f *clusterFlags) job(dir string) (sweep.Kubernetes, error) {
 	full, err := filepath.Abs(dir)
 	inside := cmp.Or(f.dir, path.Join(f.mount, filepath.Base(full)))
-	return sweep.Kubernetes{Image: f.image, Claim: f.claim, Mount: f.mount, Dir: inside, Namespace: f.spaces}, err
+	return sweep.Kubernetes{Image: f.image, Claim: f.claim, Mount: f.mount, Dir: inside, Namespace: f.namespace}, err
 }
 
 // kubernetes writes the manifest of a sweep, or prints it.
@@ -106,7 +106,7 @@ func (f *clusterFlags) kubernetes(p sweep.Plan, dir string, engine engineFlags, 
 	if err != nil {
 		return err
 	}
-	k.Task = f.task(engine.shardCommand("hyper"))
+	k.Task = f.task(engine.shardArgs("hyper"))
 	text, err := k.Manifest(p)
 	if err != nil {
 		return err

@@ -34,14 +34,14 @@ func completeFirst(c *cobra.Command, args []string, word string) ([]string, cobr
 func (f *specFlags) completes(c *cobra.Command) {
 	for name, values := range map[string]func(lab.Experiment) []string{
 		"agent":  func(x lab.Experiment) []string { return agentsOf(x) },
-		"set":    f.keysOf,
+		"set":    f.completeKeys,
 		"policy": func(lab.Experiment) []string { return catalog.Names(catalog.Policies()) },
 	} {
 		listed := name == "agent"
 		complete := func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			var x lab.Experiment
 			if len(args) > 0 {
-				name, _ := table(args[0])
+				name, _ := experimentOf(args[0])
 				x, _ = experiment(name)
 			}
 			before := ""
@@ -69,8 +69,8 @@ func agentsOf(x lab.Experiment) []string {
 	return slices.Compact(all)
 }
 
-// keysOf returns the keys of the named agents, or of all agents of the experiment, each followed by "=".
-func (f *specFlags) keysOf(x lab.Experiment) []string {
+// completeKeys returns the keys of the named agents, or of all agents of the experiment, each followed by "=".
+func (f *specFlags) completeKeys(x lab.Experiment) []string {
 	agents := f.agents
 	if len(agents) == 0 {
 		agents = x.Order

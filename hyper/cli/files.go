@@ -14,9 +14,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// table returns the experiment of a file with a table, and the setting with the file's name. Other names are
+// experimentOf returns the experiment of a file with a table, and the setting with the file's name. Other names are
 // experiments.
-func table(name string) (experiment string, sets []string) {
+func experimentOf(name string) (experiment string, sets []string) {
 	if extension := filepath.Ext(name); extension != ".csv" && extension != ".parquet" {
 		return name, nil
 	}

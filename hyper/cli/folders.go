@@ -10,18 +10,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
+	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
 // firstRung is the first file that a search by hyper tune writes.
-var firstRung = filepath.Join("rung-1", lab.ResultsFile)
+var firstRung = filepath.Join(tune.RungDir("", 1), lab.ResultsFile)
 
 // folders lists the kinds of folders that commands write. A file identifies each kind.
 var folders = []struct{ file, holds, advice string }{
 	{lab.ResultsFile, "the results of a run", "`hyper resume %s` continues it"},
 	{sweep.SearchFile, "a search by hyper sweep", "`hyper sweep %s` continues it"},
 	{sweep.PlanFile, "a sweep", "`hyper sweep %s` continues it"},
-	{firstRung, "a search", "`hyper tune --out %s` with the same arguments continues it"},
+	{firstRung, "a search by hyper tune", "`hyper tune --out %s` with the same arguments continues it"},
 }
 
 // newFolder makes a folder for results. It returns an error if the folder cannot be made, if it belongs to another

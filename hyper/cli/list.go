@@ -8,7 +8,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/janpfeifer/must"
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/catalog"
@@ -48,7 +47,9 @@ policy and optimizer, and the methods to compute the gradient.`,
 			for _, name := range args {
 				if name == parts {
 					listParts()
-				} else if err := listExperiment(must.M1(experiment(name))); err != nil {
+				} else if x, err := experiment(name); err != nil {
+					return err
+				} else if err := listExperiment(x); err != nil {
 					return err
 				}
 			}
@@ -93,7 +94,7 @@ func listExperiment(x lab.Experiment) error {
 	}
 	fmt.Println("  agents, with their defaults where these differ from the table's")
 	for _, name := range x.Order {
-		fmt.Printf("    %s%s%s\n", name, route(x, name), own(name, keys))
+		fmt.Printf("    %s%s%s\n", name, route(x, name), ownDefaults(name, keys))
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\n  key of --set\tkind\tdefault\tmeaning")
@@ -161,8 +162,8 @@ func keysOf(x lab.Experiment) (all []*sharedKey, err error) {
 // owners returns the names of the key's agents.
 func (k *sharedKey) owners() string { return strings.Join(k.agents, ", ") }
 
-// own returns the defaults of an agent that differ from the table's, which are the first agent's.
-func own(agent string, keys []*sharedKey) string {
+// ownDefaults returns the defaults of an agent that differ from the table's, which are the first agent's.
+func ownDefaults(agent string, keys []*sharedKey) string {
 	var out []string
 	for _, k := range keys {
 		if i := slices.Index(k.agents, agent); i >= 0 && k.defaults[i] != k.defaults[0] {

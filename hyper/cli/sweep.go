@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
 
@@ -42,6 +43,7 @@ func sweepCommand() *cobra.Command {
 	f.spec.add(c)
 	f.engine.add(c, false)
 	flags := c.Flags()
+	flags.Lookup("json").Hidden = true // no sweep prints rows
 	flags.Lookup("workers").Usage = "number of worker processes of the local engine (default: one for each core; one on a GPU)"
 	flags.StringArrayVar(&f.space, "space", nil,
 		"KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: the values of a key to search; repeatable")
@@ -60,6 +62,15 @@ func sweepCommand() *cobra.Command {
 }
 
 func (f *sweepFlags) run(c *cobra.Command, what string) error {
+	err := f.start(c, what)
+	if errors.Is(err, lab.ErrInterrupted) {
+		fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are saved: `hyper sweep %s` continues\n", cmp.Or(f.out, what))
+	}
+	return err
+}
+
+// start begins a sweep or a search, or continues a folder.
+func (f *sweepFlags) start(c *cobra.Command, what string) error {
 	if err := errors.Join(f.engine.check(), f.cluster.check(f.name, cmp.Or(f.out, what))); err != nil {
 		return err
 	}
@@ -127,7 +138,7 @@ func (f *sweepFlags) newPlan(c *cobra.Command, what string, o sweep.Options) err
 
 // sweepable returns an error unless a new sweep can have this argument.
 func sweepable(what string) error {
-	name, _ := table(what)
+	name, _ := experimentOf(what)
 	if strings.HasSuffix(what, ".json") || slices.Contains(experiments(), name) {
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
-	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
 
@@ -97,13 +96,10 @@ func (f *sweepFlags) runLocal(ctx context.Context, p sweep.Plan, dir string) err
 		}
 	}
 	bar := newProgressBar(os.Stderr)
-	l := sweep.Local{Command: f.engine.shardCommand(self, "--serve"), Workers: workers, Retries: f.cluster.retries,
+	l := sweep.Local{Command: f.engine.shardArgs(self, "--serve"), Workers: workers, Retries: f.cluster.retries,
 		Progress: bar.update}
 	err = l.Run(ctx, p, dir)
 	bar.finish()
-	if errors.Is(err, lab.ErrInterrupted) {
-		fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are saved: `hyper sweep %s` continues\n", dir)
-	}
 	if err != nil {
 		return failed(err)
 	}
@@ -111,8 +107,8 @@ func (f *sweepFlags) runLocal(ctx context.Context, p sweep.Plan, dir string) err
 	return nil
 }
 
-// shardCommand returns the command line that runs shards.
-func (f engineFlags) shardCommand(self string, more ...string) []string {
+// shardArgs returns the command line that runs shards.
+func (f engineFlags) shardArgs(self string, more ...string) []string {
 	args := append([]string{self, "shard"}, more...)
 	if f.every > 0 {
 		args = append(args, "--checkpoint-every", f.every.String())

@@ -47,6 +47,7 @@ func (f *tuneFlags) add(c *cobra.Command) {
 		"FILE: the record of an earlier search of the agent; its winner is one of the candidates of the last round")
 	flags.StringVar(&f.out, "out", "", "folder for the results (required)")
 	f.engine.add(c, false)
+	flags.Lookup("json").Usage = "print only the best settings, as KEY=VALUE, and no table"
 }
 
 func tuneCommand() *cobra.Command {
@@ -105,6 +106,9 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 		t, err = tune.Run(c.Context(), t, known, o)
 		return err
 	})
+	if errors.Is(err, lab.ErrInterrupted) {
+		fmt.Fprintln(os.Stderr, "hyper: interrupted; all results are saved: the same command continues")
+	}
 	if err != nil {
 		return err
 	}

@@ -16,10 +16,9 @@ import (
 
 // answers prints the answers to the paper's ten sentences, from the results in a folder.
 func (f *checkFlags) answers(c *cobra.Command) error {
-	for _, flag := range []string{"all", "quick", "periods", "runs", "claim", "seed", "mix"} {
-		if c.Flags().Changed(flag) {
-			return fmt.Errorf("--%s cannot be combined with --paper: the sentences have their own runs", flag)
-		}
+	const why = "%s cannot be combined with --paper: the sentences have their own runs"
+	if err := refuseFlags(c, why, "all", "quick", "periods", "runs", "claim", "seed", "mix"); err != nil {
+		return err
 	}
 	if len(f.study) != 1 {
 		return errors.New("--paper needs one --study DIR, a folder of results such as notebooks/results")

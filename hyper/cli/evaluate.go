@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/serve/offline"
+)
+
+func evaluateCommand() *cobra.Command {
+	l, o, missing, asJSON := logged{}, offline.EvaluateOptions{}, 0.0, false
+	c := &cobra.Command{
+		Use:   "evaluate LOG",
+		Short: "Estimate from a log how well another agent would have done",
+		Long: "Estimate from a log how well the agent of a file would have done. The agent learns from the rewards of the " +
+			"first decisions. The rewards of the other decisions estimate the mean reward of its choices (off-policy " +
+			"evaluation: hyper/agent/offpolicy). If the log does not allow an estimate, its line says why. " + whichLog,
+		Example: "  hyper evaluate hyper-agent --agent other.json\n  hyper evaluate decisions.csv --agent pages.json",
+		Args:    argument("LOG"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("missing") {
+				o.Missing = &missing
+			}
+			if err := checkEvaluation(o, missing); err != nil {
+				return err
+			}
+			l.weighed = true
+			if err := l.open(args[0]); err != nil {
+				return err
+			}
+			defer l.close()
+			e, err := offline.Evaluate(c.Context(), l.means, l.spec, o)
+			if err != nil {
+				return err
+			}
+			return printEvaluation(e, asJSON)
+		},
+	}
+	l.flag(c)
+	c.Flags().Float64Var(&o.Learn, "learn", 0.5, "share of the decisions, the first ones, from which the agent learns")
+	c.Flags().Float64Var(&missing, "missing", 0, "reward of decisions that got none; default: these decisions are left out")
+	c.Flags().Float64Var(&o.Offpolicy.Level, "level", 0.95, "level of the intervals")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// checkEvaluation reports values of flags that are out of range.
+func checkEvaluation(o offline.EvaluateOptions, missing float64) error {
+	for flag, share := range map[string]float64{"learn": o.Learn, "level": o.Offpolicy.Level} {
+		if !(share > 0 && share < 1) {
+			return fmt.Errorf("--%s must be between 0 and 1, got %v", flag, share)
+		}
+	}
+	if !(math.Abs(missing) <= 1e18) {
+		return fmt.Errorf("--missing must be between -1e18 and 1e18, got %v", missing)
+	}
+	return nil
+}
+
+// printEvaluation prints a line for each estimator.
+func printEvaluation(e *offline.Evaluation, asJSON bool) error {
+	if asJSON {
+		return printLines(e)
+	}
+	fmt.Printf("%d decisions, %d with a reward; the agent learned from the first %d, and is evaluated on %d others\n",
+		e.Decisions, e.Rewarded, e.LearnedOf, e.Evaluated)
+	return printAll(e.Estimators, false, tabwriter.TabIndent, "mean reward by\tvalue\tinterval\teffective decisions",
+		func(_ int, v offline.Estimate) string {
+			if v.Refused != "" {
+				return v.Name + "\tnone: " + v.Refused
+			}
+			return fmt.Sprintf("%s\t%.4g\t[%.4g, %.4g]\t%.0f", v.Name, v.Value, v.Lower, v.Upper, v.EffectiveSize)
+		})
+}

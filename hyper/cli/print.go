@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"github.com/hypermodels/hypermodels/hyper/stats"
+)
+
+// printAll prints a JSON object for each item, or a table: a head, and a row for each item with cells separated by
+// tabs.
+func printAll[T any](all []T, asJSON bool, flags uint, head string, row func(i int, one T) string) error {
+	if asJSON {
+		return printLines(all...)
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', flags)
+	fmt.Fprintln(w, head)
+	for i, one := range all {
+		fmt.Fprintln(w, row(i, one))
+	}
+	return w.Flush()
+}
+
+// printLines prints one JSON object per line.
+func printLines[T any](all ...T) error {
+	lines := json.NewEncoder(os.Stdout)
+	for _, one := range all {
+		if err := lines.Encode(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plain returns a number as text, or a dash for nil.
+func plain(x *stats.Float, format string) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf(format, float64(*x))
+}
+
+// plusMinus returns a number with its standard error as text.
+func plusMinus(x, se *stats.Float, format string) string {
+	if se == nil {
+		return plain(x, format)
+	}
+	return plain(x, format) + " ± " + plain(se, format)
+}
