@@ -53,7 +53,7 @@ var slurmSweep = []string{"gaussian", "--agent", "linear", "--set", "arms=5", "-
 // workers without Slurm.
 func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes a minute")
+		t.Skip("waits 20 s for Slurm")
 	}
 	t.Parallel() // it waits for Slurm most of the time
 	env := slurmCluster(t)
