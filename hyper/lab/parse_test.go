@@ -21,6 +21,9 @@ func TestRowsAreParsedLikeJSON(t *testing.T) {
 		`{"entry":0,"run":1,"seed":7,"period":10,"cumulative_regret":inf,"digest":9}` + "\n",
 		`{"entry":0,"run":1,"seed":7,"period":10,"cumulative_regret":2.5,"digest":4294967296}` + "\n",
 		`{"entry":0,"run":1,"seed":7,"period":10,"cumulative_regret":2.5,"digest":` + "\n",
+		`{"entry":0,"run":01,"seed":7,"period":10,"cumulative_regret":2.5,"digest":9}` + "\n",
+		`{"entry":0,"run":1,"seed":7,"period":10,"cumulative_regret":2.,"digest":9}` + "\n",
+		`{"entry":0,"run":+1,"seed":7,"period":10,"cumulative_regret":-.5,"digest":9}` + "\n",
 	}
 	row := Row{Entry: 3, Run: 1, Seed: math.MaxUint64, Period: 100_000, Regret: 1.25e-7, Digest: math.MaxUint32}
 	for range 2 {

@@ -137,7 +137,7 @@ func (r *Row) parse(line []byte) error {
 		for end < len(after) && strings.IndexByte("0123456789+-.e", after[end]) >= 0 {
 			end++
 		}
-		rest, usual = after[end:], usual && found
+		rest, usual = after[end:], usual && found && json.Valid(after[:end])
 		return string(after[:end])
 	}
 	whole := func(key string, bits int) uint64 {
