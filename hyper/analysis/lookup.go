@@ -21,10 +21,14 @@ var ErrMissing = errors.New("not in the study")
 // has too few such runs.
 func Lookup(x lab.Experiment, h lab.Header, rows []lab.Row) (
 	simulate func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error)) {
-	texts, entryRows := make([]string, len(h.Spec.Entries)), make([][]lab.Row, len(h.Spec.Entries))
+	n := len(h.Spec.Entries)
+	texts, entryRows, numRows := make([]string, n), make([][]lab.Row, n), make([]int, n)
+	for _, r := range rows {
+		numRows[r.Entry]++
+	}
 	for i, e := range h.Spec.Entries {
 		text, _ := json.Marshal(e)
-		texts[i] = string(text)
+		texts[i], entryRows[i] = string(text), make([]lab.Row, 0, numRows[i])
 	}
 	for _, r := range rows {
 		entryRows[r.Entry] = append(entryRows[r.Entry], r)

@@ -3,7 +3,6 @@ package catalog
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"sync"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/keyname"
@@ -15,14 +14,16 @@ func fields(settings any) []field {
 	t := keyed(v.Type(), "")
 	var out []field
 	add := func(more []field) {
+	next:
 		for _, f := range more {
-			at := slices.IndexFunc(out, func(g field) bool { return g.Name == f.Name })
-			if at < 0 {
-				out = append(out, f)
-				continue
+			for i := range out {
+				if out[i].Name == f.Name {
+					out[i].slots = append(out[i].slots, f.slots...)
+					out[i].PerRun = out[i].PerRun && f.PerRun
+					continue next
+				}
 			}
-			out[at].slots = append(out[at].slots, f.slots...)
-			out[at].PerRun = out[at].PerRun && f.PerRun
+			out = append(out, f)
 		}
 	}
 	for _, index := range t.parts {
@@ -46,10 +47,11 @@ func structOf(settings any) reflect.Value {
 // fieldsOf lists the keys of a struct whose fields can be set. The keys of a choice's value have the name of the choice
 // as a prefix.
 func fieldsOf(v reflect.Value, keys []keyedField, choice string) []field {
-	var out []field
-	for _, t := range keys {
+	out, slots := make([]field, 0, len(keys)), make([]slot, len(keys))
+	for i, t := range keys {
 		x := v.FieldByIndex(t.index)
-		f := field{Key: t.Key, slots: []slot{{value: x}}}
+		slots[i].value = x
+		f := field{Key: t.Key, slots: slots[i : i+1 : i+1]}
 		f.off = t.positive && x.Float() == 0
 		if f.Kind == kindChoice {
 			f.Choices = listOf(x.Type()).names()

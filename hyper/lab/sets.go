@@ -135,10 +135,12 @@ func (x Experiment) sweep(agent string, keys []string, values map[string][]strin
 				next = append(next, e)
 				continue
 			}
-			for _, v := range values[k] {
-				s, err := x.copied(agent, e.Setting)
-				if err != nil {
-					return nil, nil, err
+			for i, v := range values[k] {
+				s := e.Setting // the last value takes it, the others a copy
+				if i+1 < len(values[k]) {
+					if s, err = x.copied(agent, e.Setting); err != nil {
+						return nil, nil, err
+					}
 				}
 				wrong = append(wrong, agentFault{agent, catalog.Set(s, k, v)})
 				next = append(next, Entry{Agent: agent, Setting: s, Kind: x.kinds[agent]})
