@@ -72,7 +72,7 @@ func TestNumbersOfRoundsAreKnown(t *testing.T) {
 		{"neural/linear", "blocks alone", []string{"actions=20", "batch=16", "sgd-steps=8", "optimizer=sgd", "step-size=0.003"}, 1},
 		{"ids/ids", "both", []string{"size=20", "policy-samples=50"}, 2},
 	} {
-		rows, hlo := blocksOfRows(t, spec(t, c.agent, lab.Size{Periods: 50, Runs: 4}, c.sets...), c.how)
+		rows, hlo := blocksOfRows(t, spec(t, c.agent, lab.Size{Periods: 20, Runs: 2}, c.sets...), c.how)
 		if c.how == "both" && (len(rows[0]) == 0 || !maps.Equal(byRun(rows[0]), byRun(rows[1]))) {
 			t.Errorf("%s: other rows in blocks than in single periods", c.agent)
 		}
