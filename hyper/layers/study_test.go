@@ -359,10 +359,13 @@ func TestStudy(t *testing.T) {
 		return
 	}
 	out := json.NewEncoder(os.Stdout)
+	var started training
 	for in := json.NewDecoder(os.Stdin); ; {
 		var ask struct {
 			Only, Logits, Set string
 			Seed              int
+			Start             *studyCell // a training to start
+			Steps             int        // number of steps to continue it
 		}
 		if err := in.Decode(&ask); err == io.EOF {
 			return
@@ -370,12 +373,18 @@ func TestStudy(t *testing.T) {
 			must.M(err)
 		}
 		var answer studyRow
-		if ask.Logits != "" {
+		switch {
+		case ask.Start != nil:
+			started = ask.Start.start()
+			started.train(studyWarm)
+		case ask.Steps > 0:
+			answer.CPU, _ = started.train(ask.Steps)
+		case ask.Logits != "":
 			packed := must.M1(os.ReadFile(ask.Logits))
 			logits := make([]float32, len(packed)/4)
 			must.M1(binary.Decode(packed, binary.LittleEndian, logits))
 			answer.score(must.M1(backend.Open(backend.Default())), logits, studySets[ask.Set].data(ask.Seed))
-		} else {
+		default:
 			appendStudy(t, *studyRows, ask.Only)
 		}
 		must.M(out.Encode(answer))
@@ -399,8 +408,17 @@ func appendStudy(t *testing.T, path, expression string) {
 	}
 }
 
-func (c studyCell) run(t *testing.T) studyRow {
-	t.Helper()
+// training is the training of a cell.
+type training struct {
+	backend compute.Backend
+	store   *model.Store
+	network func(scope *model.Scope, x *Node) *Node // without a penalty
+	loop    *train.Loop
+	batches train.Dataset
+	data    studyData
+}
+
+func (c studyCell) start() training {
 	b := must.M1(backend.Open(backend.Default()))
 	m, d, s := studyMethods[c.Method], studySets[c.Set].data(c.Seed), store(c.Seed)
 	network := m.of(c.Value, d.classes)
@@ -415,13 +433,25 @@ func (c studyCell) run(t *testing.T) studyRow {
 	tr := train.NewTrainer(b, s, trained, f, optimizer.Adam().LearningRate(studyRate).Done(), nil, nil)
 	batches := data(b, d.x, d.y).BatchSize(studyBatch, true).Infinite(true).Shuffle().
 		WithRand(rand1.New(rand1.NewSource(int64(c.Seed))))
-	loop := train.NewLoop(tr)
-	must.M1(loop.RunSteps(batches, studyWarm))
-	cpu, clock := processTime(), time.Now()
-	must.M1(loop.RunSteps(batches, studySteps-studyWarm))
-	each := float64(studySteps-studyWarm) * 1000
-	row := studyRow{Library: ownLibrary, studyCell: c, CPU: float64(processTime()-cpu) / each,
-		Wall: float64(time.Since(clock)) / each, On: backend.Default()}
+	return training{b, s, network, train.NewLoop(tr), batches, d}
+}
+
+// train makes training steps. It returns the microseconds of a step: the process's time on processors, and the time on
+// the clock.
+func (t training) train(steps int) (cpu, wall float64) {
+	used, clock := processTime(), time.Now()
+	must.M1(t.loop.RunSteps(t.batches, steps))
+	each := float64(steps) * 1000
+	return float64(processTime()-used) / each, float64(time.Since(clock)) / each
+}
+
+func (c studyCell) run(t *testing.T) studyRow {
+	t.Helper()
+	started, m := c.start(), studyMethods[c.Method]
+	b, s, network, d := started.backend, started.store, started.network, started.data
+	started.train(studyWarm)
+	row := studyRow{Library: ownLibrary, studyCell: c, On: backend.Default()}
+	row.CPU, row.Wall = started.train(studySteps - studyWarm)
 	for v := range s.IterVariables() {
 		if v.Trainable {
 			row.Parameters += v.Shape().Size()

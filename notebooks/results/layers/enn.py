@@ -1,8 +1,9 @@
-"""Trains enn's networks beside those of hyper/layers: enn.py ENN TEST ROWS [search].
+"""Trains enn's networks beside those of hyper/layers: enn.py ENN TEST ROWS [search | times SEED].
 
 ENN is a clone of github.com/google-deepmind/enn, and TEST is the program that `go test -c ./hyper/layers` makes. For
 each data set, method and seed, the two libraries train one after the other, and which is first changes from seed to
-seed. Rows are appended to ROWS, and what has a row is left out. With `search`, the study is not run. The program needs
+seed. Rows are appended to ROWS, and what has a row is left out. With `search`, the study is not run. With `times`, the steps
+of both libraries are timed in turns, and rows are appended to times.jsonl in the folder of ROWS. The program needs
 jax 0.10.2, dm-haiku 0.0.17, optax 0.2.8, chex 0.1.92 and absl-py. enn imports more, for parts that are not used here:
 modules without content are in their place.
 """
@@ -35,6 +36,7 @@ from enn import datasets, losses, networks
 from enn.supervised.sgd_experiment import Experiment, TrainingState
 
 STEPS, WARM, BATCH, RATE = 500, 50, 32, 0.002
+ROUNDS, ROUND = 12, 50  # of times; a round is that many steps
 DIM, INDICES, PARTICLES, SAMPLES = 8, 8, 10, 100
 SEARCH = range(101, 106)
 SEEDS = range(1, 11)
@@ -148,29 +150,33 @@ def experiment(name, method, v, seed):
 kept = {}
 
 
+def train(e, steps):
+    """Makes training steps, and returns the microseconds of a step on processors and on the clock."""
+    used, clock = cpu(), time.perf_counter()
+    e.train(steps)
+    jax.block_until_ready(e.state)
+    return (cpu() - used) / steps * 1e6, (time.perf_counter() - clock) / steps * 1e6
+
+
 def run(name, method, v, seed):
     e, forward, tests = experiment(name, method, v, seed)
-    e.train(WARM)
-    jax.block_until_ready(e.state)
-    used, clock = cpu(), time.perf_counter()
-    e.train(STEPS - WARM)
-    jax.block_until_ready(e.state)
-    used, clock = cpu() - used, time.perf_counter() - clock
+    train(e, WARM)
+    used, clock = train(e, STEPS - WARM)
     z = {"plain": jnp.arange(1), "ensemble": jnp.arange(PARTICLES), "ensemble-prior": jnp.arange(PARTICLES)}.get(method)
     if z is None:
         z = jax.vmap(e.enn.indexer)(jax.random.split(jax.random.PRNGKey(seed), SAMPLES))
     logits = np.asarray(forward(e.state.params, e.state.network_state, tests, z), dtype="<f4")
     trained = hk.data_structures.filter(lambda module, *_: "prior_epinet" not in module, e.state.params)
-    return logits, {"parameters": hk.data_structures.tree_size(trained), "cpu_us": used / (STEPS - WARM) * 1e6,
-                    "wall_us": clock / (STEPS - WARM) * 1e6, "on": "jax"}
+    return logits, {"parameters": hk.data_structures.tree_size(trained), "cpu_us": used, "wall_us": clock,
+                    "on": "jax"}
 
 
 def read():
     return [json.loads(r) for r in open(ROWS)] if os.path.exists(ROWS) else []
 
 
-def append(row):
-    with open(ROWS, "a") as f:
+def append(row, path=ROWS):
+    with open(path, "a") as f:
         f.write(json.dumps(row) + "\n")
 
 
@@ -201,13 +207,12 @@ def beside(own, name, method, v, by, seed):
     print(name, method, v, seed, scores, round(row["cpu_us"]), flush=True)
 
 
-def chosen(rows, method):
-    """The values of enn's search with the smallest mean joint NLL and, if it is another, the smallest mean marginal NLL,
-    with the measure that chose it."""
-    best = []
+def chosen(rows, method, library="enn"):
+    """The values of a library's search with the smallest mean joint NLL and, if it is another, the smallest mean
+    marginal NLL, with the measure that chose it."""
+    rows, best = [r for r in rows if (r["library"], r["set"], r["method"]) == (library, "search", method)], []
     for measure in "joint", "marginal":
-        found = {v: [r[measure] for r in rows if (r["library"], r["set"], r["method"], r["value"]) ==
-                     ("enn", "search", method, v)] for v in VALUES[method]}
+        found = {v: [r[measure] for r in rows if r["value"] == v] for v in {r["value"] for r in rows}}
         assert all(len(of) == len(SEARCH) for of in found.values()), f"the search of {method} is not complete"
         best.append((min(found, key=lambda v: sum(found[v])), measure))
     return best[:1] if best[0][0] == best[1][0] else best
@@ -224,8 +229,30 @@ def cells(own, name, method, values, seed):
         one()
 
 
+def times(own, seed):
+    """Times the steps of both libraries: each trains a round while the other waits. Which is first changes."""
+    for name in list(SETS)[1:]:
+        for method in METHODS:
+            value = lambda library: chosen(read(), method, library)[0][0]
+            own.ask(start={"set": name, "method": method, "value": value("hyper/layers"), "seed": seed})
+            sides = {"hyper/layers": lambda: own.ask(steps=ROUND)["cpu_us"]}
+            if method in VALUES:
+                e = experiment(name, method, value("enn"), seed)[0]
+                train(e, WARM)
+                sides["enn"] = lambda: train(e, ROUND)[0]
+            rounds = {library: [] for library in sides}
+            for i in range(ROUNDS):
+                for library in sorted(sides, reverse=(seed + i) % 2 == 1):
+                    rounds[library].append(round(sides[library](), 1))
+            for library, all in rounds.items():
+                append({"library": library, "set": name, "method": method, "seed": seed, "rounds_us": all},
+                       os.path.join(os.path.dirname(ROWS), "times.jsonl"))
+
+
 def main():
     own = Own()
+    if "times" in sys.argv[4:]:
+        return times(own, int(sys.argv[5]))
     for method in METHODS:
         for seed in SEARCH:
             cells(own, "search", method, [(v, "joint") for v in VALUES.get(method, [])], seed)
