@@ -24,7 +24,7 @@ const (
 
 // The tables on the page of the study equal its rows.
 func TestStudyTable(t *testing.T) {
-	rows := readStudy(studyFolder + "rows.jsonl")
+	rows, times := readLines[studyRow](studyFolder+"rows.jsonl"), readLines[studyTime](studyFolder+"times.jsonl")
 	page := string(must.M1(os.ReadFile(studyFolder + "README.md")))
 	before, rest, ok := strings.Cut(page, studyBegin)
 	text, after, ok2 := strings.Cut(rest, studyEnd)
@@ -33,9 +33,9 @@ func TestStudyTable(t *testing.T) {
 	}
 	want := searchTable(rows)
 	for _, set := range []string{"digits-300", "digits-1000", "segment-300"} {
-		want += resultTable(rows, set)
+		want += resultTable(rows, times, set)
 	}
-	want += comparison(rows)
+	want += comparison(rows, times)
 	if *updatePage {
 		must.M(os.WriteFile(studyFolder+"README.md", []byte(before+studyBegin+want+studyEnd+after), 0o644))
 	} else if text != want {
@@ -65,6 +65,44 @@ func ofSeeds(rows []studyRow, library, set, method, by string, of func(r studyRo
 	return found
 }
 
+// studyTime is the time of a training step, in microseconds on processors, in each round of a process.
+type studyTime struct {
+	Library, Set, Method string
+	Seed                 int
+	Rounds               []float64 `json:"rounds_us"`
+}
+
+// steps returns the mean times of a step of a method of a library on a set, by seed.
+func steps(times []studyTime, library, set, method string) map[int]float64 {
+	found := map[int]float64{}
+	for _, t := range times {
+		if t.Library == library && t.Set == set && t.Method == method {
+			for _, us := range t.Rounds {
+				found[t.Seed] += us / float64(len(t.Rounds))
+			}
+		}
+	}
+	return found
+}
+
+// bySeed returns the numbers in the order of their seeds.
+func bySeed(numbers map[int]float64) (all []float64) {
+	for _, seed := range slices.Sorted(maps.Keys(numbers)) {
+		all = append(all, numbers[seed])
+	}
+	return all
+}
+
+// inBoth returns the numbers of the seeds that a and b have, in the order of the seeds.
+func inBoth(a, b map[int]float64) (ofA, ofB []float64) {
+	for _, seed := range slices.Sorted(maps.Keys(a)) {
+		if v, ok := b[seed]; ok {
+			ofA, ofB = append(ofA, a[seed]), append(ofB, v)
+		}
+	}
+	return ofA, ofB
+}
+
 func searchTable(rows []studyRow) string {
 	out := "\n### The search\n\n*Mean joint NLL and mean marginal NLL of each value on the validation data, over the\n" +
 		"seeds of the search. The smallest of each is chosen.*\n\n" +
@@ -90,33 +128,28 @@ func searchTable(rows []studyRow) string {
 	return out
 }
 
-func resultTable(rows []studyRow, set string) string {
+func resultTable(rows []studyRow, times []studyTime, set string) string {
 	out := fmt.Sprintf("\n### %s\n\n| Method | Library | Seeds | Error | Marginal NLL | Joint NLL | Parameters | "+
 		"Microseconds a step |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n", set)
 	for _, method := range studyOrder {
 		for _, by := range []string{"", marginal} {
 			for _, library := range []string{ownLibrary, "enn"} {
-				numbers := func(of func(r studyRow) float64) (all []float64) {
-					found := ofSeeds(rows, library, set, method, by, of)
-					for _, seed := range slices.Sorted(maps.Keys(found)) {
-						all = append(all, found[seed])
-					}
-					return all
+				numbers := func(of func(r studyRow) float64) []float64 {
+					return bySeed(ofSeeds(rows, library, set, method, by, of))
 				}
 				parameters := numbers(func(r studyRow) float64 { return float64(r.Parameters) })
 				if len(parameters) == 0 {
 					continue
 				}
-				name := "`" + method + "`"
-				if by != "" {
-					name += ", by marginal NLL"
+				name, time := "`"+method+"`", stats.MeanDifference(bySeed(steps(times, library, set, method))).String()
+				if by != "" { // a step takes the same time
+					name, time = name+", by marginal NLL", ""
 				}
 				out += fmt.Sprintf("| %s | %s | %d |", name, library, len(parameters))
 				for _, m := range studyMeasures {
 					out += fmt.Sprintf(" %s |", stats.MeanDifference(numbers(m.of)))
 				}
-				out += fmt.Sprintf(" %.0f | %s |\n", parameters[0],
-					stats.MeanDifference(numbers(func(r studyRow) float64 { return r.CPU })))
+				out += fmt.Sprintf(" %.0f | %s |\n", parameters[0], time)
 			}
 		}
 	}
@@ -125,29 +158,25 @@ func resultTable(rows []studyRow, set string) string {
 
 // comparison returns the tables that answer the protocol's questions: hyper/layers minus enn, and the ratio of times,
 // over the seeds of both.
-func comparison(rows []studyRow) string {
+func comparison(rows []studyRow, times []studyTime) string {
 	out := "\n### hyper/layers beside enn\n\n*hyper/layers minus enn, and the ratio of the times of a step, over seeds that " +
 		"both have. Below 0, or 1, is better.*\n\n| Set | Method | Error | Marginal NLL | Joint NLL | Time of a step |\n" +
 		"| --- | --- | --- | --- | --- | --- |\n"
 	counts := map[string]int{}
-	out += compared(rows, "", 3, counts)
-	var clock, processor float64
-	for _, r := range rows {
-		clock, processor = clock+r.Wall, processor+r.CPU
-	}
+	out += compared(rows, times, "", 3, counts)
 	out += fmt.Sprintf("\nQuality: %d better, %d worse, %d undecided. Time of a step: %d faster, %d slower, %d "+
-		"undecided.\nThe clock showed %.1f times the time on the processor.\n", counts["better"], counts["worse"],
-		counts["better?"], counts["faster"], counts["slower"], counts["faster?"], clock/processor)
+		"undecided.\n", counts["better"], counts["worse"], counts["better?"], counts["faster"], counts["slower"],
+		counts["faster?"])
 	out += "\n*The same, with the values that the marginal NLL chose.*\n\n| Set | Method | Error | Marginal NLL |\n" +
 		"| --- | --- | --- | --- |\n"
 	clear(counts)
-	out += compared(rows, marginal, 2, counts)
+	out += compared(rows, nil, marginal, 2, counts)
 	return out + fmt.Sprintf("\nQuality: %d better, %d worse, %d undecided.\n\n", counts["better"], counts["worse"],
 		counts["better?"])
 }
 
 // compared returns the lines of a table with some of studyMeasures, and with the ratio of times of a step if by is "".
-func compared(rows []studyRow, by string, measures int, counts map[string]int) (out string) {
+func compared(rows []studyRow, times []studyTime, by string, measures int, counts map[string]int) (out string) {
 	for _, set := range []string{"digits-300", "digits-1000", "segment-300"} {
 		for _, method := range studyOrder {
 			pairs := func(of func(r studyRow) float64) (own, other []float64) {
@@ -158,13 +187,7 @@ func compared(rows []studyRow, by string, measures int, counts map[string]int) (
 					}
 					return found
 				}
-				a, b := chosen(ownLibrary), chosen("enn")
-				for _, seed := range slices.Sorted(maps.Keys(a)) {
-					if v, ok := b[seed]; ok {
-						own, other = append(own, a[seed]), append(other, v)
-					}
-				}
-				return own, other
+				return inBoth(chosen(ownLibrary), chosen("enn"))
 			}
 			if own, _ := pairs(studyMeasures[0].of); len(own) == 0 {
 				continue
@@ -179,7 +202,7 @@ func compared(rows []studyRow, by string, measures int, counts map[string]int) (
 				line += fmt.Sprintf(" %s, %s |", e, verdict(e, 0, "better", "worse", counts))
 			}
 			if by == "" {
-				own, other := pairs(func(r studyRow) float64 { return r.CPU })
+				own, other := inBoth(steps(times, ownLibrary, set, method), steps(times, "enn", set, method))
 				e := stats.RatioOfMeans(own, other)
 				line += fmt.Sprintf(" %s, %s |", e, verdict(e, 1, "faster", "slower", counts))
 			}

@@ -330,7 +330,8 @@ func searched(rows []studyRow, library, method string, value float64, measure fu
 	return mean / float64(n), n
 }
 
-func readStudy(path string) (rows []studyRow) {
+// readLines reads a file of JSON lines. No file has no lines.
+func readLines[T any](path string) (lines []T) {
 	file, err := os.Open(path)
 	if os.IsNotExist(err) {
 		return nil
@@ -338,13 +339,13 @@ func readStudy(path string) (rows []studyRow) {
 	must.M(err)
 	defer file.Close()
 	for in := json.NewDecoder(file); ; {
-		var r studyRow
-		if err := in.Decode(&r); err == io.EOF {
-			return rows
+		var line T
+		if err := in.Decode(&line); err == io.EOF {
+			return lines
 		} else {
 			must.M(err)
 		}
-		rows = append(rows, r)
+		lines = append(lines, line)
 	}
 }
 
@@ -394,7 +395,7 @@ func TestStudy(t *testing.T) {
 // appendStudy appends to a file the rows that it lacks, of the cells that a regular expression matches.
 func appendStudy(t *testing.T, path, expression string) {
 	t.Helper()
-	rows, only := readStudy(path), regexp.MustCompile(expression)
+	rows, only := readLines[studyRow](path), regexp.MustCompile(expression)
 	for _, c := range cells(rows) {
 		done := func(r studyRow) bool { return r.Library == ownLibrary && r.studyCell == c }
 		if !only.MatchString(c.String()) || slices.ContainsFunc(rows, done) {
