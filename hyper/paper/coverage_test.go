@@ -153,7 +153,8 @@ func populationOf(t *testing.T, h lab.Header, rows []lab.Row, agent, way string,
 	p := population{runs: math.MaxInt, target: 0.01 * math.Sqrt(float64(arms)), truth: math.Inf(1)}
 	var all []lab.Row
 	for i, sets := range paper.FrontierSettings(agent, way, arms) {
-		h, rows := must.M2(analysis.Lookup(paper.Frontier, h, rows)([]string{agent}, sets, lab.Size{Periods: periods, Runs: 20}))
+		simulate := analysis.Lookup(paper.Frontier, h, rows)
+		h, rows := must.M2(simulate([]string{agent}, sets, lab.Size{Periods: periods, Runs: 20}))
 		entries := append(p.header.Spec.Entries, h.Spec.Entries...)
 		p.header = h
 		p.header.Spec.Entries = entries

@@ -3,9 +3,10 @@ package paper
 import (
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/study"
+	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
 // LeastOf makes leastOf available to tests, for agents trained by the paper's method at the full size.
 func LeastOf(simulate study.Simulator, bar Bar, agent string, arms int) (analysis.Least, error) {
-	return leastOf(simulate, Frontier.Full, bar, family{agent, "sampled", arms})
+	return leastOf(simulate, Frontier.Full, bar, frontierFamily{agent, train.Sampled, arms})
 }

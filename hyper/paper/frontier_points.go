@@ -16,12 +16,12 @@ import (
 )
 
 // FrontierPoint is a point of figure 2: the least computation with which an agent, with a training method and a number
-// of arms, is below a bar. Estimates are NaN if there is no estimate.
+// of arms, has an average regret below a bar. Estimates are NaN if there is no estimate.
 type FrontierPoint struct {
 	Agent     string `json:"agent"`
 	Integrate string `json:"integrate"` // the training method
 	Arms      int    `json:"arms"`
-	Bar       Bar    `json:"bar"` // the bound that the average regret had to be below
+	Bar       Bar    `json:"bar"` // the upper bound on the average regret
 	// Setting has the setting with the least computation, as "key=value" texts. It is nil if no setting is below the
 	// bar.
 	Setting     []string       `json:"setting"`
@@ -33,7 +33,12 @@ type FrontierPoint struct {
 }
 
 // Found returns the searched part of the setting: all keys except the number of arms and the training method.
-func (p FrontierPoint) Found() string { return strings.Join(p.Setting[min(2, len(p.Setting)):], " ") }
+func (p FrontierPoint) Found() string {
+	fixed := frontierFamily{p.Agent, enum.Of[train.Integration](p.Integrate), p.Arms}.fixed()
+	return strings.Join(slices.DeleteFunc(slices.Clone(p.Setting), func(set string) bool {
+		return slices.Contains(fixed, set)
+	}), " ")
+}
 
 // FrontierOf returns the points of figure 2 in a study, by bar, from fewer to more arms. A point needs all
 // FrontierSettings, and exact Thompson sampling for the bar that depends on it; other points are left out. Points are
@@ -52,13 +57,13 @@ func FrontierOf(h lab.Header, rows []lab.Row) (all []FrontierPoint, err error) {
 // frontierBelow returns the points of FrontierOf for one bar.
 func frontierBelow(bar Bar, simulate study.Simulator) (points []FrontierPoint, err error) {
 	nothing := stats.NoEstimate()
-	found := map[family]analysis.Least{}
+	found := map[frontierFamily]analysis.Least{}
 	for _, f := range families() {
 		least, err := leastOf(simulate, Frontier.Full, bar, f)
 		if errors.Is(err, analysis.ErrMissing) {
 			continue
 		}
-		p := FrontierPoint{Agent: f.agent, Integrate: f.integrate, Arms: f.arms, Bar: bar, Computation: nothing,
+		p := FrontierPoint{Agent: f.agent, Integrate: f.integrate.String(), Arms: f.arms, Bar: bar, Computation: nothing,
 			Average: nothing, Runs: least.Runs, Ratio: nothing}
 		if errors.Is(err, analysis.ErrNoneBelow) {
 			points = append(points, p)
@@ -67,9 +72,8 @@ func frontierBelow(bar Bar, simulate study.Simulator) (points []FrontierPoint, e
 		if err != nil {
 			return nil, err
 		}
-		p.Setting, p.Computation, p.Average = FrontierSettings(f.agent, f.integrate,
-			f.arms)[least.Entry], least.Computation, least.Average
-		if linear, ok := found[family{"linear", f.integrate, f.arms}]; ok {
+		p.Setting, p.Computation, p.Average = f.settings()[least.Entry], least.Computation, least.Average
+		if linear, ok := found[frontierFamily{"linear", f.integrate, f.arms}]; ok {
 			if p.Ratio, _, err = least.Over(linear, 1); err != nil {
 				return nil, err
 			}
@@ -80,13 +84,13 @@ func frontierBelow(bar Bar, simulate study.Simulator) (points []FrontierPoint, e
 	return points, nil
 }
 
-// FrontierLimit compares the target of figure 2 to the regret per period that agents must have, with a number of arms.
-// The comparison is not in the paper.
+// FrontierLimit compares the target of figure 2 with the regret per period that no agent can avoid, for a number of
+// arms. The comparison is not in the paper.
 type FrontierLimit struct {
 	Arms   int
-	Target float64        // 0.01 sqrt(K), the bound of regret per period for performing well
-	Least  float64        // lower bound of the mean regret of every agent, see bandit.Gaussian.LeastRegret
-	Exact  stats.Estimate // regret of exact Thompson sampling, which both agents approximate
+	Target float64        // 0.01 sqrt(K): agents with a lower average regret perform well
+	Least  float64        // lower bound on the average regret of every agent, see bandit.Gaussian.LeastRegret
+	Exact  stats.Estimate // average regret of exact Thompson sampling, which both agents approximate
 	Runs   int            // number of runs of exact Thompson sampling
 }
 
@@ -96,7 +100,7 @@ func FrontierLimits(h lab.Header, rows []lab.Row) ([]FrontierLimit, error) {
 	simulate := analysis.Lookup(Frontier, h, rows)
 	var out []FrontierLimit
 	for _, arms := range frontierArms {
-		f, err := exactAgainstTarget(simulate, Frontier.Full, arms)
+		exact, err := exactAgainstTarget(simulate, Frontier.Full, arms)
 		if errors.Is(err, analysis.ErrMissing) {
 			continue
 		}
@@ -106,23 +110,23 @@ func FrontierLimits(h lab.Header, rows []lab.Row) ([]FrontierLimit, error) {
 		world := bandit.NewGaussian()
 		world.Arms = arms
 		least := world.LeastRegret(Frontier.Full.Periods) / float64(Frontier.Full.Periods)
-		out = append(out, FrontierLimit{arms, f.Claimed.Below, least, f.Estimate, f.Runs})
+		out = append(out, FrontierLimit{Arms: arms, Target: exact.Claimed.Below, Least: least, Exact: exact.Estimate,
+			Runs: exact.Runs})
 	}
 	return out, nil
 }
 
 // families returns the families that were searched, from fewer to more arms. For each number of arms the paper's
 // training method comes first, and for each method the linear hypermodel.
-func families() (all []family) {
+func families() (all []frontierFamily) {
 	for _, s := range frontierTable {
-		if f := (family{s.agent, s.integrate, s.arms}); !slices.Contains(all, f) {
-			all = append(all, f)
+		if !slices.Contains(all, s.frontierFamily) {
+			all = append(all, s.frontierFamily)
 		}
 	}
-	way := func(f family) train.Integration { return enum.Of[train.Integration](f.integrate) }
-	agent := func(f family) int { return slices.Index(Frontier.Order, f.agent) }
-	slices.SortFunc(all, func(a, b family) int {
-		return cmp.Or(cmp.Compare(a.arms, b.arms), cmp.Compare(way(a), way(b)), cmp.Compare(agent(a), agent(b)))
+	place := func(f frontierFamily) int { return slices.Index(Frontier.Order, f.agent) }
+	slices.SortFunc(all, func(a, b frontierFamily) int {
+		return cmp.Or(cmp.Compare(a.arms, b.arms), cmp.Compare(a.integrate, b.integrate), cmp.Compare(place(a), place(b)))
 	})
 	return all
 }

@@ -32,7 +32,8 @@ func performing(from map[string]int) study.Simulator {
 			factor = 0.5
 		}
 		calls[agents[0]]++
-		target := 0.01 * math.Sqrt(float64(catalog.Values(spec.Entries[0].Setting)["arms"].(int))) * float64(size.Periods) // section 4.1
+		arms := catalog.Values(spec.Entries[0].Setting)["arms"].(int)
+		target := 0.01 * math.Sqrt(float64(arms)) * float64(size.Periods) // section 4.1
 		var rows []lab.Row
 		for run := range size.Runs {
 			rows = append(rows, lab.Row{Run: run, Seed: uint64(run), Period: size.Periods,

@@ -1,5 +1,3 @@
-// Package paper holds the experiments of the paper, one in each file. An experiment has a world, learners with their
-// defaults in it, and quick and full sizes. [Claims] lists the tests of the paper's claims about each experiment.
 package paper
 
 import (
@@ -10,8 +8,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Gaussian is section 4.1: Thompson sampling with an ensemble and with a diagonal linear hypermodel on a Gaussian
-// bandit with independent arms. Exact Thompson sampling shows the regret that the two approximate.
+// Gaussian is the experiment of section 4.1: Thompson sampling with an ensemble and with a diagonal linear hypermodel,
+// on a Gaussian bandit with independent arms. Both approximate exact Thompson sampling, which is also an agent here.
 var Gaussian = lab.Experiment{
 	Name:    "gaussian",
 	Title:   "Gaussian bandit with independent arms",

@@ -68,10 +68,11 @@ func readGolden(t *testing.T, name string) (path string, lines []golden) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors round in other ways; the digests are those of amd64")
 	}
-	path = filepath.Join("testdata", fmt.Sprintf("%s-epoch-%d.jsonl", name, lab.ThisProvenance("go").Epoch))
+	epoch := lab.ThisProvenance("go").Epoch
+	path = filepath.Join("testdata", fmt.Sprintf("%s-epoch-%d.jsonl", name, epoch))
 	text, err := os.ReadFile(path)
 	if err != nil && !(errors.Is(err, fs.ErrNotExist) && *update) {
-		t.Fatalf("results are of epoch %d, which has no digests: %v; -update records them", lab.ThisProvenance("go").Epoch, err)
+		t.Fatalf("results are of epoch %d, which has no digests: %v; -update records them", epoch, err)
 	}
 	for line := range strings.Lines(string(text)) {
 		var g golden

@@ -2,38 +2,28 @@ package paper
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-// Sizes of the tests on the neural bandit, see notebooks/results/PROTOCOL.md.
-var (
-	neuralQuickTest = lab.Size{Periods: 500, Runs: 16}
-	neuralFullTest  = lab.Size{Periods: 5000, Runs: 60}
-	longTest        = lab.Size{Periods: 100_000, Runs: 24}
-	priorTest       = lab.Size{Periods: 2000, Runs: 60}
-	dimensionTest   = lab.Size{Periods: 20_000, Runs: 60}
-)
+var neuralQuickTest = lab.Size{Periods: 500, Runs: 16}
 
-// less returns the claim that the mean regret of a is below bound times the mean regret of b.
-func less(name, text string, bound float64, a, b study.Side) study.Claim {
-	return comparison{A: a, B: b, Claimed: study.Below(bound)}.claim(name, text, neuralFullTest)
+// regretClaim returns the claim that a ratio of regrets on the neural bandit lies in a range, with a full size.
+func regretClaim(name, text string, full lab.Size, ratio study.RegretRatio) study.Claim {
+	return study.Claim{Name: name, Text: text, Quick: neuralQuickTest, Full: full, Test: ratio.Test}
 }
 
-// comparison is a comparison of two agents on the neural bandit.
-type comparison study.RegretRatio
-
-// claim returns the claim that the comparison holds, with a full size.
-func (c comparison) claim(name, text string, full lab.Size) study.Claim {
-	return study.Claim{Name: name, Text: text, Quick: neuralQuickTest, Full: full, Test: study.RegretRatio(c).Test}
+// lessRegret returns the claim that a has less regret than b on the neural bandit.
+func lessRegret(name, text string, full lab.Size, a, b study.Side) study.Claim {
+	return regretClaim(name, text, full, study.RegretRatio{A: a, B: b, Claimed: study.Below(1)})
 }
 
-// in returns an agent on the neural bandit with a number of actions.
-func in(actions int, agent string, sets ...string) study.Side {
-	return study.NewSide(agent, append([]string{fmt.Sprintf("actions=%d", actions)}, sets...)...)
+// onActions returns an agent on the neural bandit with a number of actions.
+func onActions(actions int, agent string, sets ...string) study.Side {
+	return study.NewSide(agent, slices.Concat([]string{fmt.Sprintf("actions=%d", actions)}, sets)...)
 }
 
 func particles(n int) string { return fmt.Sprintf("particles=%d", n) }
@@ -46,93 +36,100 @@ func ofSentence(number int, c study.Claim) study.Claim {
 	return c
 }
 
+// paperSGD selects the paper's own algorithm: plain SGD with indices that are drawn independently.
+var paperSGD = []string{"optimizer=sgd", "index-set=iid"}
+
+// byAdam1000 has the settings for 1000 actions from the searches of equal budget, see winners. Long runs have other
+// defaults, see longPeriods.
+var byAdam1000 = slices.Concat(winner("linear-1000"), []string{"clip=0", "schedule=constant"})
+
 // neuralClaims returns claims about section 4.2 in addition to the sentences on it. The sentences compare agents with
-// equal training: see belowEnsembles, comparable and gapGrowing. The agents here have the settings of the first
-// protocol.
+// equal training: see belowEnsembles, similarRegret and gapGrowing. The agents here have the settings of the first
+// protocol in notebooks/results/PROTOCOL.md.
 func neuralClaims() []study.Claim {
-	const less0 = "with 1000 actions and without perturbations %s has less regret than with perturbations of scale 1 " +
-		"(section 4.2)"
-	late := func(name, text string, actions int, a, b study.Side) study.Claim {
-		return comparison{A: a, B: b, Claimed: study.Below(1), Late: true}.claim("long-run-"+name, fmt.Sprintf(
-			"with %d actions %s in the long run (ours: late regret)", actions, text), longTest)
+	less := func(name, text string, a, b study.Side) study.Claim {
+		return lessRegret(name, text+" (section 4.2)", neuralTest, a, b)
 	}
+	late := func(name, text string, actions int, a, b study.Side) study.Claim {
+		return regretClaim("long-run-"+name, fmt.Sprintf("with %d actions, in the second half of the periods, the linear "+
+			"hypermodel trained by %s (not in the paper)", actions, text), longTest,
+			study.RegretRatio{A: a, B: b, Claimed: study.Below(1), Late: true})
+	}
+	const unperturbed = "with 1000 actions, %s has less regret without perturbations than with perturbations of scale 1"
 	return []study.Claim{
 		less("linear-below-independent-1000",
-			"with 1000 actions the linear hypermodel has less regret than independent arms (section 4.2)", 1,
-			in(1000, "linear"), in(1000, "independent")),
-		less("independent-degrades", "independent arms have less regret with 200 actions than with 1000 (section 4.2)", 1,
-			in(200, "independent"), in(1000, "independent")),
-		less("linear-no-perturbation", fmt.Sprintf(less0, "the linear hypermodel"), 1,
-			in(1000, "linear", "perturbation=0"), in(1000, "linear", "perturbation=1")),
-		less("ensemble-no-perturbation", fmt.Sprintf(less0, "an ensemble of 10"), 1,
-			in(1000, "ensemble", particles(10), "perturbation=0"), in(1000, "ensemble", particles(10), "perturbation=1")),
-		late("ensemble-200-30", "the linear hypermodel by Adam loses less a period than an ensemble of 30", 200,
-			in(200, "linear"), in(200, "ensemble", particles(30))),
-		late("paper-linear-1000", "the linear hypermodel loses less a period by plain SGD than by Adam", 1000,
-			in(1000, "linear", paperSGD...), in(1000, "linear", byAdam1000...)),
-		less("hypernetwork-below-linear",
-			"with 1000 actions a hypernetwork of as many parameters has less regret than the linear hypermodel (ours: "+
-				"section 6 leaves it open)", 1, in(1000, "hypernetwork"), in(1000, "linear")),
+			"with 1000 actions, the linear hypermodel has less regret than Thompson sampling with independent arms",
+			onActions(1000, "linear"), onActions(1000, "independent")),
+		less("independent-degrades",
+			"Thompson sampling with independent arms has less regret with 200 actions than with 1000",
+			onActions(200, "independent"), onActions(1000, "independent")),
+		less("linear-no-perturbation", fmt.Sprintf(unperturbed, "the linear hypermodel"),
+			onActions(1000, "linear", "perturbation=0"), onActions(1000, "linear", "perturbation=1")),
+		less("ensemble-no-perturbation", fmt.Sprintf(unperturbed, "an ensemble of 10"),
+			onActions(1000, "ensemble", particles(10), "perturbation=0"),
+			onActions(1000, "ensemble", particles(10), "perturbation=1")),
+		late("ensemble-200-30", "Adam has less regret per period than an ensemble of 30", 200,
+			onActions(200, "linear"), onActions(200, "ensemble", particles(30))),
+		late("paper-linear-1000", "plain SGD has less regret per period than trained by Adam", 1000,
+			onActions(1000, "linear", paperSGD...), onActions(1000, "linear", byAdam1000...)),
+		lessRegret("hypernetwork-below-linear", "with 1000 actions, a hypernetwork has less regret than the linear "+
+			"hypermodel, which has as many parameters (not in the paper: section 6 leaves it open)", neuralTest,
+			onActions(1000, "hypernetwork"), onActions(1000, "linear")),
 	}
 }
 
 // additivePriorClaims returns the claims of appendix B.
-func additivePriorClaims() []study.Claim {
-	var out []study.Claim
+func additivePriorClaims() (out []study.Claim) {
 	for _, actions := range []int{200, 1000} {
 		for _, n := range ensembleSizes {
 			name := fmt.Sprintf("prior-helps-%d", n)
 			if actions != 200 {
 				name = fmt.Sprintf("%s-%d", name, actions)
 			}
-			c := comparison{A: in(actions, "ensemble", particles(n), "additive-prior=yes"),
-				B: in(actions, "ensemble", particles(n), "additive-prior=no"), Claimed: study.Below(1)}
-			out = append(out, ofSentence(8, c.claim(name, fmt.Sprintf("with %d actions an additive prior lowers the regret "+
-				"of an ensemble of %d (appendix B)", actions, n), priorTest)))
+			out = append(out, ofSentence(8, lessRegret(name, fmt.Sprintf("with %d actions, an ensemble of %d has less regret "+
+				"with an additive prior than without (appendix B)", actions, n), priorTest,
+				onActions(actions, "ensemble", particles(n), "additive-prior=yes"),
+				onActions(actions, "ensemble", particles(n), "additive-prior=no"))))
 		}
 	}
 	return out
 }
 
-// paperSGD selects the paper's own algorithm: plain SGD with indices that are drawn independently.
-var paperSGD = []string{"optimizer=sgd", "index-set=iid"}
-
-// byAdam1000 has the settings for 1000 actions from the second part of the protocol. They are not the defaults of long
-// runs.
-var byAdam1000 = append(strings.Fields(winners["linear-1000"]), "clip=0", "schedule=constant")
-
-const bySGD, byAdam = ", trained by plain SGD", ", trained by Adam"
+const bySGD, byAdam = ", trained by plain SGD,", ", trained by Adam,"
 
 // noiseClaims returns the claims of appendix C about perturbations.
-func noiseClaims() []study.Claim {
-	at := func(noise, perturbation int, more ...string) study.Side {
-		world := []string{fmt.Sprintf("noise=%d", noise), fmt.Sprintf("perturbation=%d", perturbation)}
-		return study.NewSide("linear", append(world, more...)...)
+func noiseClaims() (out []study.Claim) {
+	linear := func(noise, perturbation int, more ...string) study.Side {
+		sets := []string{fmt.Sprintf("noise=%d", noise), fmt.Sprintf("perturbation=%d", perturbation)}
+		return study.NewSide("linear", slices.Concat(sets, more)...)
 	}
-	var out []study.Claim
+	const withNoise = "with 200 actions and noise of standard deviation %d, "
 	for _, noise := range []int{0, 1} {
 		for _, scale := range []int{1, 2} {
 			name := fmt.Sprintf("no-perturbation-%d", noise)
 			if scale == 2 {
 				name += "-2"
 			}
-			c := comparison{A: at(noise, 0), B: at(noise, scale), Claimed: study.Below(1)}
-			out = append(out, c.claim(name, fmt.Sprintf("200 actions, noise %d: without perturbations regret is lower than "+
-				"with scale %d (appendix C)", noise, scale), neuralFullTest))
+			out = append(out, lessRegret(name, fmt.Sprintf(withNoise+"the linear hypermodel has less regret without "+
+				"perturbations than with perturbations of scale %d (appendix C)", noise, scale), neuralTest,
+				linear(noise, 0), linear(noise, scale)))
 		}
 	}
-	const helps = "200 actions, noise 2: perturbations of scale 1 give less regret than none%s (appendix C)"
+	const helps = withNoise + "the linear hypermodel%s has less regret with perturbations of scale 1 than without " +
+		"(appendix C)"
 	out = append(out,
-		comparison{A: at(2, 1), B: at(2, 0), Claimed: study.Below(1)}.claim("perturbation-2", fmt.Sprintf(helps, byAdam), longTest),
-		ofSentence(9, comparison{A: at(2, 1, paperSGD...), B: at(2, 0, paperSGD...), Claimed: study.Below(1)}.claim("perturbation-2-sgd",
-			fmt.Sprintf(helps, bySGD), longTest)), moreNoiseClaim(at(2, 1), at(2, 0), at(1, 1), at(1, 0)))
-	for _, of := range []struct {
+		lessRegret("perturbation-2", fmt.Sprintf(helps, 2, byAdam), longTest, linear(2, 1), linear(2, 0)),
+		ofSentence(9, lessRegret("perturbation-2-sgd", fmt.Sprintf(helps, 2, bySGD), longTest,
+			linear(2, 1, paperSGD...), linear(2, 0, paperSGD...))),
+		moreNoiseClaim(linear(2, 1), linear(2, 0), linear(1, 1), linear(1, 0)))
+	for _, c := range []struct {
 		name         string
-		noise, other int
+		noise, scale int
 	}{{"robust-0", 0, 0}, {"robust-1", 1, 0}, {"robust-2", 2, 0}, {"robust-2-1", 2, 1}} {
-		c := comparison{A: at(of.noise, 2), B: at(of.noise, of.other), Claimed: study.Within(1.5)}
-		out = append(out, c.claim(of.name, fmt.Sprintf("200 actions, noise %d: regret with perturbations of scale 2 is like "+
-			"that with scale %d (appendix C: robust; within a half, ours)", of.noise, of.other), neuralFullTest))
+		out = append(out, regretClaim(c.name, fmt.Sprintf(withNoise+"the regret of the linear hypermodel with "+
+			"perturbations of scale 2 is between 2/3 and 3/2 times the regret with scale %d (appendix C: robust; the bounds "+
+			"are not in the paper)", c.noise, c.scale), neuralTest,
+			study.RegretRatio{A: linear(c.noise, 2), B: linear(c.noise, c.scale), Claimed: study.Within(1.5)}))
 	}
 	return out
 }
@@ -140,86 +137,13 @@ func noiseClaims() []study.Claim {
 // moreNoiseClaim returns the claim that perturbations are more useful with more noise: the difference a - b, with large
 // noise, is below the difference c - d, with small noise.
 func moreNoiseClaim(a, b, c, d study.Side) study.Claim {
-	return study.Claim{Name: "perturbation-noise",
-		Text: "200 actions: what perturbations of scale 1 add to the regret is less " +
-			"with noise 2 than with noise 1 (appendix C: needed as the noise grows)", Quick: neuralQuickTest,
-		Full: neuralFullTest,
+	return study.Claim{Name: "perturbation-noise", Quick: neuralQuickTest, Full: neuralTest,
+		Text: "with 200 actions, perturbations of scale 1 add less to the regret of the linear hypermodel with noise of " +
+			"standard deviation 2 than with noise of standard deviation 1 (appendix C: perturbations are needed as the noise " +
+			"grows)",
 		Test: func(simulate study.Simulator, size lab.Size) (study.Finding, error) {
 			return contrast(simulate, size, a, b, c, d)
 		}}
-}
-
-// priorClaims returns the claims of appendix C about misspecified priors, trained by Adam and by the paper's own
-// algorithm.
-func priorClaims() (out []study.Claim) {
-	for _, by := range []struct {
-		name, text string
-		sets       []string
-		sentence   int
-	}{{"", byAdam, nil, 0}, {"-sgd", bySGD, paperSGD, 9}} {
-		of := func(name, text string, a, b string) {
-			at := func(m string) study.Side { return study.NewSide("linear", append(by.sets, "prior-multiplier="+m)...) }
-			out = append(out, ofSentence(by.sentence, comparison{A: at(a), B: at(b), Claimed: study.Below(1)}.claim(name+by.name,
-				fmt.Sprintf("200 actions%s: %s", by.text, text), longTest)))
-		}
-		of("small-prior-costs", "the right prior has less regret than one of a hundredth of the variance (appendix C)", "1",
-			"0.01")
-		of("large-prior-costs", "the right prior has less regret than one of thirty times the variance (appendix C)", "1",
-			"30")
-		of("large-prior-is-mild", "a prior of thirty times the variance has less regret than one of a hundredth (appendix "+
-			"C: some additional regret, and a huge one)", "30", "0.01")
-	}
-	return out
-}
-
-// dimensionClaims returns the claims of appendix C about the index dimension.
-func dimensionClaims() []study.Claim {
-	at := func(m int) study.Side { return study.NewSide("linear", fmt.Sprintf("index-dim=%d", m)) }
-	return []study.Claim{
-		ofSentence(9, comparison{A: at(10), B: at(1), Claimed: study.Below(1)}.claim("dimension-helps",
-			"200 actions: index dimension 10 for each layer gives less regret than 1 (appendix C)", dimensionTest)),
-		ofSentence(9, comparison{A: at(5), B: at(10), Claimed: study.Within(1.25)}.claim("dimension-flat",
-			"200 actions: regret with 5 and with 10 is alike (appendix C: marginal; within a quarter, ours)", dimensionTest)),
-	}
-}
-
-// approximationClaims returns the claims of appendices D and E.
-func approximationClaims() []study.Claim {
-	const fourIndices = "200 actions, 4 indices a step (ours): "
-	of := func(agent string, sets ...string) study.Side { return study.NewSide(agent, sets...) }
-	claim := func(name, text string, bound float64, a, b study.Side) study.Claim {
-		return comparison{A: a, B: b, Claimed: study.Below(bound)}.claim(name, fourIndices+text, neuralFullTest)
-	}
-	alike := comparison{A: of("diagonal", "perturbation=1"), B: of("diagonal", "perturbation=0"),
-		Claimed: study.Within(1.25)}
-	const keeps = "dropout that keeps half of the units has at most 1.25 times the regret of one that keeps %s " +
-		"(appendix E: a half works well; the bound is ours)"
-	return []study.Claim{
-		ofSentence(10, claim("diagonal-below-bbb", "a diagonal hypermodel, B diagonal, has less regret trained by perturbed "+
-			"SGD than by Bayes by Backprop (appendix D: slightly)", 1, of("diagonal"), of("bbb"))),
-		claim("linear-below-diagonal", "the linear hypermodel has less regret than the diagonal one, B diagonal (appendix "+
-			"D)", 1, of("linear"), of("diagonal")),
-		claim("linear-below-bbb", "the linear hypermodel has less regret than Bayes by Backprop (appendix D)", 1,
-			of("linear"), of("bbb")),
-		claim("weak-divergence", "Bayes by Backprop with the weight of the divergence that a search found has less regret "+
-			"than with weight 1 (appendix D)", 1, of("bbb"), of("bbb", "kl-strength=1")),
-		claim("weak-divergence-order", "Bayes by Backprop has less regret with a tenth of the weight of the divergence than "+
-			"with all of it (appendix D: by an order)", 1, of("bbb", "kl-strength=0.1"), of("bbb", "kl-strength=1")),
-		claim("narrow-prior", "Bayes by Backprop has less regret with a prior of deviation 0.2 than of 0.01 (appendix D)", 1,
-			of("bbb", "prior-deviation=0.2"), of("bbb", "prior-deviation=0.01")),
-		claim("wide-prior", "Bayes by Backprop has less regret with a prior of deviation 0.2 than of 1 (appendix D)", 1,
-			of("bbb", "prior-deviation=0.2"), of("bbb", "prior-deviation=1")),
-		alike.claim("diagonal-perturbation", fourIndices+"perturbations of scale 1 make little difference to the diagonal "+
-			"hypermodel, B diagonal (appendix D; within a quarter, ours)", neuralFullTest),
-		claim("linear-below-dropout", "the linear hypermodel has less regret than dropout (appendix E)", 1, of("linear"),
-			of("dropout")),
-		ofSentence(10, claim("diagonal-below-dropout", "the diagonal hypermodel, B diagonal, has less regret than "+
-			"dropout (appendix E)", 1, of("diagonal"), of("dropout"))),
-		claim("bbb-below-dropout", "Bayes by Backprop has less regret than dropout (appendix E: worse than the hypermodel "+
-			"agents)", 1, of("bbb"), of("dropout")),
-		claim("keep-half-80", fmt.Sprintf(keeps, "0.8"), 1.25, of("dropout", "keep=0.5"), of("dropout", "keep=0.8")),
-		claim("keep-half-95", fmt.Sprintf(keeps, "0.95"), 1.25, of("dropout", "keep=0.5"), of("dropout", "keep=0.95")),
-	}
 }
 
 // contrast judges whether (a - b) - (c - d) < 0 for mean cumulative regrets, paired by seed.
@@ -238,4 +162,86 @@ func contrast(simulate study.Simulator, size lab.Size, a, b, c, d study.Side) (s
 		Periods: gap.Period, Runs: gap.Pairs, Diverged: gap.Diverged}.Judge()
 	f.Share = &gap.Share
 	return f, study.EnoughRuns(size, f.Runs)
+}
+
+// priorClaims returns the claims of appendix C about misspecified priors, trained by Adam and by the paper's own
+// algorithm.
+func priorClaims() (out []study.Claim) {
+	for _, training := range []struct {
+		suffix, text string
+		sets         []string
+		sentence     int
+	}{{"", byAdam, nil, 0}, {"-sgd", bySGD, paperSGD, 9}} {
+		linear := func(multiplier string) study.Side {
+			return study.NewSide("linear", slices.Concat(training.sets, []string{"prior-multiplier=" + multiplier})...)
+		}
+		add := func(name, text, a, b string) {
+			out = append(out, ofSentence(training.sentence, lessRegret(name+training.suffix, fmt.Sprintf(
+				"with 200 actions, the linear hypermodel%s has less regret with %s", training.text, text), longTest,
+				linear(a), linear(b))))
+		}
+		add("small-prior-costs", "the right prior than with a prior of a hundredth of the variance (appendix C)", "1", "0.01")
+		add("large-prior-costs", "the right prior than with a prior of thirty times the variance (appendix C)", "1", "30")
+		add("large-prior-is-mild", "a prior of thirty times the right variance than with a prior of a hundredth "+
+			"(appendix C: a large variance adds some regret, a small variance a huge regret)", "30", "0.01")
+	}
+	return out
+}
+
+// dimensionClaims returns the claims of appendix C about the index dimension.
+func dimensionClaims() []study.Claim {
+	linear := func(m int) study.Side { return study.NewSide("linear", fmt.Sprintf("index-dim=%d", m)) }
+	return []study.Claim{
+		ofSentence(9, lessRegret("dimension-helps", "with 200 actions, the linear hypermodel has less regret with "+
+			"index dimension 10 for each layer than with index dimension 1 (appendix C)", dimensionTest, linear(10), linear(1))),
+		ofSentence(9, regretClaim("dimension-flat", fmt.Sprintf("with 200 actions, the regret of the linear "+
+			"hypermodel with index dimension 5 for each layer is between 1/%[1]v and %[1]v times the regret with index "+
+			"dimension 10 (appendix C: the gain is marginal; the bounds are not in the paper)", similarBound), dimensionTest,
+			study.RegretRatio{A: linear(5), B: linear(10), Claimed: study.Within(similarBound)})),
+	}
+}
+
+// approximationClaims returns the claims of appendices D and E.
+func approximationClaims() []study.Claim {
+	const fourIndices = "with 200 actions and 4 indices in each SGD step (not in the paper), "
+	less := func(name, text string, a, b study.Side) study.Claim {
+		return lessRegret(name, fourIndices+text, neuralTest, a, b)
+	}
+	ratio := func(name, text string, claimed study.Range, a, b study.Side) study.Claim {
+		return regretClaim(name, fourIndices+text, neuralTest, study.RegretRatio{A: a, B: b, Claimed: claimed})
+	}
+	keepsHalf := func(name, keep string) study.Claim {
+		return ratio(name, fmt.Sprintf("dropout that keeps half of the units has at most %v times the regret of dropout "+
+			"that keeps %s (appendix E: a half works well; the bound is not in the paper)", similarBound, keep),
+			study.Below(similarBound), study.NewSide("dropout", "keep=0.5"), study.NewSide("dropout", "keep="+keep))
+	}
+	linear, diagonal := study.NewSide("linear"), study.NewSide("diagonal")
+	bbb, dropout := study.NewSide("bbb"), study.NewSide("dropout")
+	return []study.Claim{
+		ofSentence(10, less("diagonal-below-bbb", "the diagonal hypermodel with diagonal B has less regret trained by "+
+			"perturbed SGD than trained by Bayes by Backprop (appendix D: slightly)", diagonal, bbb)),
+		less("linear-below-diagonal", "the linear hypermodel has less regret than the diagonal hypermodel with diagonal B "+
+			"(appendix D)", linear, diagonal),
+		less("linear-below-bbb", "the linear hypermodel has less regret than Bayes by Backprop (appendix D)", linear, bbb),
+		less("weak-divergence", "Bayes by Backprop has less regret with the weight of the divergence that a search found "+
+			"than with weight 1 (appendix D)", bbb, study.NewSide("bbb", "kl-strength=1")),
+		less("weak-divergence-order", "Bayes by Backprop has less regret with weight 0.1 of the divergence than with weight "+
+			"1 (appendix D: the weight is lowered by an order)", study.NewSide("bbb", "kl-strength=0.1"),
+			study.NewSide("bbb", "kl-strength=1")),
+		less("narrow-prior", "Bayes by Backprop has less regret with a prior of standard deviation 0.2 than with a prior of "+
+			"0.01 (appendix D)", study.NewSide("bbb", "prior-deviation=0.2"), study.NewSide("bbb", "prior-deviation=0.01")),
+		less("wide-prior", "Bayes by Backprop has less regret with a prior of standard deviation 0.2 than with a prior of 1 "+
+			"(appendix D)", study.NewSide("bbb", "prior-deviation=0.2"), study.NewSide("bbb", "prior-deviation=1")),
+		ratio("diagonal-perturbation", fmt.Sprintf("the regret of the diagonal hypermodel with diagonal B and "+
+			"perturbations of scale 1 is between 1/%[1]v and %[1]v times the regret without perturbations (appendix D: "+
+			"little difference; the bounds are not in the paper)", similarBound), study.Within(similarBound),
+			study.NewSide("diagonal", "perturbation=1"), study.NewSide("diagonal", "perturbation=0")),
+		less("linear-below-dropout", "the linear hypermodel has less regret than dropout (appendix E)", linear, dropout),
+		ofSentence(10, less("diagonal-below-dropout", "the diagonal hypermodel with diagonal B has less regret than dropout "+
+			"(appendix E)", diagonal, dropout)),
+		less("bbb-below-dropout", "Bayes by Backprop has less regret than dropout (appendix E: dropout is worse than the "+
+			"hypermodel agents)", bbb, dropout),
+		keepsHalf("keep-half-80", "0.8"),
+		keepsHalf("keep-half-95", "0.95"),
+	}
 }

@@ -1,8 +1,24 @@
 package paper
 
 import (
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/catalog/learners"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
+
+// The defaults of package learners are settings that searches found (notebooks/results/tuning), with Adam and without
+// perturbations. The budgets of these searches were not equal. An experiment replaces the defaults by the results of
+// searches of equal budget, where there are any, see winners.
+
+func neuralBandit() bandit.World { return bandit.NewNeural() }
+
+func neuralLinear() lab.Learner       { return learners.NewLinear(false) }
+func neuralEnsemble() lab.Learner     { return learners.NewEnsemble(false) }
+func neuralHypernetwork() lab.Learner { return learners.NewHypernetwork(false) }
+func neuralGreedy() lab.Learner       { return learners.NewSingle(false) }
+func neuralDiagonal() lab.Learner     { return learners.NewDiagonal(false) }
+func neuralBBB() lab.Learner          { return learners.NewMeanField(false) }
+func neuralDropout() lab.Learner      { return learners.NewDropout(false) }
 
 // neuralFull is the paper's size: the paper's curves end at 100,000 periods. The paper gives the number of seeds, 500,
 // for one figure only.
@@ -11,18 +27,17 @@ var neuralFull = lab.Size{Periods: 100_000, Runs: 100}
 // neuralFailure is a tenth of the standard deviation of the mean rewards.
 const neuralFailure = 0.25
 
-// Neural is section 4.2: all agents on the neural network bandit.
+// Neural is the experiment of section 4.2: all agents on the neural network bandit.
 var Neural = lab.Experiment{
 	Name:    "neural",
 	Title:   "Neural network bandit",
 	Section: "4.2, figure 3",
 	World:   neuralBandit,
 	Agents: map[string]func() lab.Learner{
-		"linear":      neuralLinear,
-		"ensemble":    neuralEnsemble,
-		"egreedy":     neuralGreedy,
-		"independent": func() lab.Learner { return new(Independent) },
-
+		"linear":       neuralLinear,
+		"ensemble":     neuralEnsemble,
+		"egreedy":      neuralGreedy,
+		"independent":  func() lab.Learner { return new(Independent) },
 		"hypernetwork": neuralHypernetwork,
 	},
 	Order:   []string{"linear", "ensemble", "egreedy", "independent", "hypernetwork"},
@@ -33,7 +48,7 @@ var Neural = lab.Experiment{
 	Failure: neuralFailure,
 }
 
-// AdditivePrior is appendix B: ensembles with and without an additive prior.
+// AdditivePrior is the experiment of appendix B: ensembles with and without an additive prior.
 var AdditivePrior = lab.Experiment{
 	Name:    "additive-prior",
 	Title:   "Ensembles with and without additive priors",
@@ -51,7 +66,7 @@ var AdditivePrior = lab.Experiment{
 // linearAlone has the only agent of the sensitivity analyses.
 var linearAlone = map[string]func() lab.Learner{"linear": neuralLinear}
 
-// NoiseSensitivity is appendix C, on the scale of the perturbations and the noise of the rewards.
+// NoiseSensitivity is the experiment of appendix C on the scale of the perturbations and the noise of the rewards.
 var NoiseSensitivity = lab.Experiment{
 	Name:    "noise-sensitivity",
 	Title:   "Scale of the perturbations against the noise",
@@ -66,7 +81,7 @@ var NoiseSensitivity = lab.Experiment{
 	Failure: neuralFailure,
 }
 
-// PriorSensitivity is appendix C, on prior networks whose parameters have the wrong variance.
+// PriorSensitivity is the experiment of appendix C on prior networks whose parameters have the wrong variance.
 var PriorSensitivity = lab.Experiment{
 	Name:    "prior-sensitivity",
 	Title:   "Misspecified priors",
@@ -81,7 +96,8 @@ var PriorSensitivity = lab.Experiment{
 	Failure: neuralFailure,
 }
 
-// IndexDimension is appendix C, on the index dimension of each layer. The paper averages over 500 seeds.
+// IndexDimension is the experiment of appendix C on the index dimension of each layer. The paper averages over 500
+// seeds.
 var IndexDimension = lab.Experiment{
 	Name:    "index-dimension",
 	Title:   "Index dimension of each layer",
@@ -96,8 +112,8 @@ var IndexDimension = lab.Experiment{
 	Failure: neuralFailure,
 }
 
-// PosteriorApproximations is appendices D and E: other approximations of the posterior, with about the same number of
-// parameters. Each step has 4 indices.
+// PosteriorApproximations is the experiment of appendices D and E: other approximations of the posterior, with about
+// the same number of parameters. Each SGD step has 4 indices.
 var PosteriorApproximations = lab.Experiment{
 	Name:    "posterior-approximations",
 	Title:   "Bayes by Backprop and dropout",

@@ -153,7 +153,8 @@ func TestClaimsJudge(t *testing.T) {
 				continue
 			}
 			// The first agent does far better, far worse, or equally well. Claims of similar regret want the last.
-			for factor, want := range map[float64]study.Verdict{1e-3: study.Reproduced, 1e3: study.Refuted, 1: study.Reproduced} {
+			for factor, want := range map[float64]study.Verdict{1e-3: study.Reproduced, 1e3: study.Refuted,
+				1: study.Reproduced} {
 				f, err := claim.Test(madeUp(x, factor), claim.Quick)
 				if err != nil {
 					t.Fatalf("%s, claim %s: got error %v, want none", name, claim.Name, err)

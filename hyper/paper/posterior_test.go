@@ -215,7 +215,8 @@ func TestExactAgentsActByThePosterior(t *testing.T) {
 	}{"thompson": {explore.Thompson{}, append(weights, make([]float64, n-2)...)}, "ids": {explore.IDS{N: 2}, minimiser}} {
 		a := finiteAgent{n: n, policy: c.policy}
 		out := call(t, func(in []*Node) []*Node {
-			action, _ := a.Act(bandit.State{"log-weights": in[1]}, nil, rng.New(in[0]), Const(in[0].Graph(), int32(0)), in[2], nil)
+			period := Const(in[0].Graph(), int32(0))
+			action, _ := a.Act(bandit.State{"log-weights": in[1]}, nil, rng.New(in[0]), period, in[2], nil)
 			return []*Node{action}
 		}, seeds, slices.Repeat([][]float32{logs}, runs), runsOf(n, runs))
 		count := make([]float64, 2*n-2)

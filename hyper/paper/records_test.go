@@ -17,8 +17,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// searches returns the records of the protocol's searches in a folder, by name. The folder "equal" has first searches,
-// and second searches "NAME-2"; the folder "best" has searches that judge by 100,000 periods.
+// searches returns the records of the searches in a folder of notebooks/results/tuning, by name. The folder "equal" has
+// first searches, and second searches "NAME-2"; the folder "best" has searches that judge by 100,000 periods.
 func searches(t *testing.T, folder string) map[string]tune.Search {
 	t.Helper()
 	out := map[string]tune.Search{}
@@ -31,9 +31,9 @@ func searches(t *testing.T, folder string) map[string]tune.Search {
 	return out
 }
 
-// The budgets of the protocol's searches are equal within 5%. Rounds have 16 runs or more on the same seeds. A search
-// records the distance of each candidate from the winner, with an error. Each agent has two searches; the last round of
-// the second includes the winner of the first.
+// The budgets of the searches in the folder "equal" are equal within 5%. Rounds have 16 runs or more on the same seeds.
+// A search records the distance of each candidate from the winner, with an error. Each agent has two searches; the last
+// round of the second includes the winner of the first.
 func TestSearchesHaveEqualBudgets(t *testing.T) {
 	all := searches(t, "equal")
 	if len(all) < 30 {
@@ -83,9 +83,9 @@ func checkRound(t *testing.T, name string, r tune.Rung) {
 }
 
 // If the settings that a search held fixed, such as the number of actions, are given, an agent of section 4.2 or
-// appendices B to E has the settings of the winner. It is the winner of the agent's second search in the protocol's
-// second part, or, in long runs of section 4.2, of the search that judges by 100,000 periods, if there is one. The
-// ensemble of 300 has the settings of 100.
+// appendices B to E has the settings of the winner. That is the winner of the agent's second search in the folder
+// "equal", or, in long runs of section 4.2, of the search in the folder "best", if there is one. The ensemble of 300
+// has the settings of 100.
 func TestDefaultsAreTheWinners(t *testing.T) {
 	for name, record := range searches(t, "best") {
 		checkDefaults(t, name, record, 20_000, paper.Neural)

@@ -15,9 +15,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// IDS is section 5: information-directed sampling and Thompson sampling on a one-sparse linear bandit, both with the
-// one-sparse hypermodel. Two agents with the exact posterior show the regret without approximation. Two further agents
-// have hypermodels that are not made for this problem.
+// IDS is the experiment of section 5: information-directed sampling and Thompson sampling on a one-sparse linear
+// bandit, both with the one-sparse hypermodel. Two agents with the exact posterior show the regret without
+// approximation. Two further agents have hypermodels that are not made for this problem.
 var IDS = lab.Experiment{
 	Name:    "ids",
 	Title:   "Information-directed sampling on a one-sparse linear bandit",
@@ -37,8 +37,8 @@ var IDS = lab.Experiment{
 	Failure: 0.1,
 }
 
-// Settings of the two sizes. Five SGD steps, the default, suffice for N = 50. At N = 200 they would double the regret
-// of IDS.
+// Settings of the two sizes. Five SGD steps, the default, suffice for N = 50. For N = 200 five steps would double the
+// regret of IDS.
 var quickIDS, fullIDS = []string{"size=50"}, []string{"size=200", "sgd-steps=20"}
 
 // sparse returns the agent with the one-sparse hypermodel and a policy.
@@ -85,19 +85,19 @@ func (c *SparseExact) Validate(*bandit.Problem) error { return c.Check() }
 
 // Agent returns the agent for a problem.
 func (c *SparseExact) Agent(p bandit.Problem) lab.Agent {
-	return finiteAgent{n: p.Features, policy: c.Policy, noise: p.NoiseVariance}
+	return finiteAgent{n: p.Features, policy: c.Policy, noiseVariance: p.NoiseVariance}
 }
 
 // finiteAgent explores with the exact posterior over one-hot vectors. Its state is the logarithms of their weights,
 // [runs, N]; the largest logarithm is 0.
 type finiteAgent struct {
-	n      int
-	policy explore.Policy
-	noise  float64 // variance of a reward that the agent assumes
+	n             int // N
+	policy        explore.Policy
+	noiseVariance float64 // of a reward, as the agent assumes
 }
 
 func (a finiteAgent) Numbers() map[string]float64 {
-	out := map[string]float64{"NoiseVariance": a.noise}
+	out := map[string]float64{"NoiseVariance": a.noiseVariance}
 	for name, x := range hyper.NumbersOf(a.policy) {
 		out[policyPrefix+name] = x
 	}
@@ -112,7 +112,7 @@ func (a finiteAgent) Init(s rng.Stream, _ hyper.Numbers) bandit.State {
 
 // Act computes the probabilities of IDS from the posterior in closed form. Other policies use functions that are drawn
 // from it.
-func (a finiteAgent) Act(state bandit.State, n hyper.Numbers, s rng.Stream, period, actions, there *Node) (action,
+func (a finiteAgent) Act(state bandit.State, n hyper.Numbers, s rng.Stream, period, actions, available *Node) (action,
 	values *Node) {
 	weights := Softmax(state["log-weights"], -1)
 	if _, ok := a.policy.(explore.IDS); ok {
@@ -121,7 +121,7 @@ func (a finiteAgent) Act(state bandit.State, n hyper.Numbers, s rng.Stream, peri
 	}
 	values = a.Predict(state, n, s, a.policy.Samples(), actions)
 	_, action = explore.Decide(a.policy, values, explore.Moment{Stream: s.Named("policy"), Period: period,
-		Numbers: n.Part(policyPrefix), Available: there})
+		Numbers: n.Part(policyPrefix), Available: available})
 	return action, values
 }
 
@@ -148,7 +148,7 @@ func (a finiteAgent) Learn(state bandit.State, n hyper.Numbers, s rng.Stream, d 
 	played := OneHot(d.Action, actions.Shape().Dim(1), dtypes.Float32)
 	means := Einsum("ra,ran->rn", played, actions) // of the reward, for each theta*
 	misfit := Square(Sub(InsertAxes(d.Reward, -1), means))
-	next := Sub(state["log-weights"], Div(misfit, InsertAxes(MulScalar(n.Of(s, "NoiseVariance", a.noise), 2), -1)))
+	next := Sub(state["log-weights"], Div(misfit, InsertAxes(MulScalar(n.Of(s, "NoiseVariance", a.noiseVariance), 2), -1)))
 	return bandit.State{"log-weights": Sub(next, ReduceAndKeep(next, ReduceMax, 1))}
 }
 

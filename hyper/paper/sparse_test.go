@@ -13,6 +13,7 @@ import (
 // Settings of exploration are checked like all others: an impossible value gives one error, for every agent that has
 // the key.
 func TestExplorationSettingsAreRefused(t *testing.T) {
+	policies := strings.Join(catalog.Names(catalog.Policies()), ", ")
 	for _, name := range []string{"gaussian", "neural", "posterior-approximations", "ids"} {
 		x := paper.Known[name]
 		tested := 0
@@ -22,9 +23,10 @@ func TestExplorationSettingsAreRefused(t *testing.T) {
 			}
 			tested++
 			for set, want := range map[string]string{
-				"policy=magic":                     `policy=magic: want one of ` + strings.Join(catalog.Names(catalog.Policies()), ", "),
-				"policy=IDS":                       `policy=IDS: want one of`,
-				"policy-samples=-1":                "policy-samples, the number of functions for a decision (0 means the default), must be at least 1, got -1",
+				"policy=magic": `policy=magic: want one of ` + policies,
+				"policy=IDS":   `policy=IDS: want one of`,
+				"policy-samples=-1": "policy-samples, the number of functions for a decision (0 means the " +
+					"default), must be at least 1, got -1",
 				"policy-samples=1.5":               "want a whole number",
 				"policy=ids;anneal=3":              `key "anneal" needs policy=egreedy`,
 				"policy=egreedy;anneal=-3":         "anneal must be finite and not negative, got -3",

@@ -15,7 +15,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-var tails = flag.Int("tails", 0, "samples of each population in TestTails, 20 or more for the levels of the protocol")
+var tails = flag.Int("tails", 0, "samples of each population in TestTails, 20 or more for the levels of PROTOCOL.md")
 
 // pair holds the regrets of two agents in the same environments: a population from which samples are drawn.
 type pair struct{ a, b []float64 }
