@@ -32,13 +32,13 @@ func (f *approxFlags) add(c *cobra.Command) {
 	flags.Float64Var(&f.options.Delta, "delta", 0.1, "the allowed probability of a larger error")
 	flags.StringVar((*string)(&f.options.Reference), "reference", string(approx.Uniform),
 		"p_z: uniform on [0, 1]^K, or gaussian")
-	flags.BoolVar(&f.trained, "trained", false, "train the network also where mu has a construction of its own")
+	flags.BoolVar(&f.trained, "trained", false, "train the network even if mu has a construction of its own")
 	flags.BoolVar(&f.optimal, "optimal", false,
 		"for discrete: Brenier's map instead of intervals of the first component of z")
 	flags.IntVar(&f.options.Draws, "draws", 20_000, "number of fresh z")
 	flags.DurationVar(&f.options.Budget, "budget", 0, "no refinement begins after this time (default 2m)")
 	flags.Uint64Var(&f.options.Seed, "seed", 0, "seed of all random numbers")
-	flags.StringVar(&f.options.Backend, "backend", "", "as for hyper run")
+	flags.StringVar(&f.options.Backend, "backend", "", backendUsage)
 	flags.BoolVar(&f.json, "json", false, "print the certificate as one JSON object")
 }
 
@@ -47,17 +47,18 @@ func approxCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "approx --measure NAME",
 		Short: "Build section 6's network for a measure over functions, and certify its error",
-		Long: `approx builds the network of the universal approximation theorem (section 6, appendix A): a ReLU network
-f_theta and the linear hypermodel g(z) = [z, nu]. With probability at least 1 - delta, f_{g(z)} is within epsilon of
-H(z), where H is a transport map from p_z to the measure mu. approx estimates the probability from fresh z, and prints
-an exact lower bound at 99% confidence.`,
+		Long: `approx builds the network of the universal approximation theorem (section 6,
+appendix A): a ReLU network f_theta and the linear hypermodel g(z) = [z, nu].
+With probability at least 1 - delta, f_{g(z)} is within epsilon of H(z), where H
+is a transport map from p_z to the measure mu. approx estimates the probability
+from fresh z, and prints an exact lower bound at 99% confidence.`,
 		Example: `  hyper approx --measure mixture --points 3 --epsilon 0.1 --delta 0.1
   hyper approx --measure posterior --points 8 --epsilon 0.1 --delta 0.1 --reference gaussian --json`,
 		Args: cobra.NoArgs,
 	}
 	f.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		certificate, err := f.certify(c)
+		certificate, err := f.certify(c.Context())
 		if errors.Is(err, context.Canceled) {
 			fmt.Fprintln(os.Stderr, "hyper: interrupted; there is no certificate")
 			return lab.ErrInterrupted
@@ -82,16 +83,16 @@ an exact lower bound at 99% confidence.`,
 	return c
 }
 
-// mostPoints is the maximum of K. The size of the networks grows at least with the square of K.
-const mostPoints = 64
+// maxPoints is the maximum of K. The size of the networks grows at least with the square of K.
+const maxPoints = 64
 
 // certify makes the measure and the certificate. The error joins every fault of the flags.
-func (f *approxFlags) certify(c *cobra.Command) (approx.Certificate, error) {
-	errs := []error{unknown("measure", approx.KnownNames(), f.measure), f.check(), f.options.Validate()}
-	if err := errors.Join(errs...); err != nil {
+func (f *approxFlags) certify(ctx context.Context) (approx.Certificate, error) {
+	err := errors.Join(checkKnown("measure", approx.KnownNames(), f.measure), f.check(), f.options.Validate())
+	if err != nil {
 		return approx.Certificate{}, err
 	}
-	m, err := approx.NewMeasure(c.Context(), f.measure, approx.Setting{Points: approx.Grid(f.points), Bound: f.bound,
+	m, err := approx.NewMeasure(ctx, f.measure, approx.Setting{Points: approx.Grid(f.points), Bound: f.bound,
 		Seed: f.options.Seed, Optimal: f.optimal})
 	if err != nil {
 		return approx.Certificate{}, err
@@ -99,14 +100,14 @@ func (f *approxFlags) certify(c *cobra.Command) (approx.Certificate, error) {
 	if f.trained {
 		f.options.Construction = approx.Trained{}
 	}
-	return approx.Certify(c.Context(), m, f.options)
+	return approx.Certify(ctx, m, f.options)
 }
 
-// check reports faults of the measure's flags, and zeros that would otherwise select a default.
+// check returns an error about wrong values of the measure's flags, and about zeros that would select a default.
 func (f *approxFlags) check() error {
 	var errs []error
-	if f.points < 1 || f.points > mostPoints {
-		errs = append(errs, fmt.Errorf("--points must be from 1 to %d, got %d", mostPoints, f.points))
+	if f.points < 1 || f.points > maxPoints {
+		errs = append(errs, fmt.Errorf("--points must be from 1 to %d, got %d", maxPoints, f.points))
 	}
 	if !(f.bound > 0) || math.IsInf(f.bound, 0) {
 		errs = append(errs, fmt.Errorf("--bound must be positive and finite, got %v", f.bound))
@@ -123,6 +124,7 @@ func (f *approxFlags) check() error {
 	return errors.Join(errs...)
 }
 
+// printCertificate prints a certificate as text.
 func printCertificate(c approx.Certificate) {
 	fmt.Printf("%s on %d points, B = %g, %s z, seed %d, %s\n\n",
 		c.Measure, c.Points, c.Bound, c.Reference, c.Seed, c.Backend)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -49,14 +50,21 @@ var figure3 = []string{"actions=200", "index-dim=10", "batch=64", "sgd-steps=8",
 var figure4 = []string{"size=200", "policy-samples=500"}
 
 var workloads = []workload{
-	{"gaussian-sampled", "linear", paper.Gaussian, figure2("sampled"), 500, []int{10, 100}, nil},
-	{"gaussian-analytic", "linear", paper.Gaussian, figure2("analytic"), 2000, []int{10, 100}, nil},
-	{"gaussian-full-data", "linear", paper.Gaussian, figure2("full-data"), 10_000, []int{10, 100}, nil},
-	{"neural", "linear", paper.Neural, figure3, 500, []int{8, 64}, nil},
-	{"ids", "ids", paper.IDS, figure4, 150, []int{20}, nil},
-	{"ids-thompson", "thompson", paper.IDS, figure4, 150, []int{20}, nil},
-	{"batches", "linear", paper.Gaussian, figure2("analytic"), 1000, []int{32}, []int{1, 2, 4, 8, 16, 32}},
+	{name: "gaussian-sampled", agent: "linear", experiment: paper.Gaussian, sets: figure2("sampled"), periods: 500,
+		runs: []int{10, 100}},
+	{name: "gaussian-analytic", agent: "linear", experiment: paper.Gaussian, sets: figure2("analytic"), periods: 2000,
+		runs: []int{10, 100}},
+	{name: "gaussian-full-data", agent: "linear", experiment: paper.Gaussian, sets: figure2("full-data"),
+		periods: 10_000, runs: []int{10, 100}},
+	{name: "neural", agent: "linear", experiment: paper.Neural, sets: figure3, periods: 500, runs: []int{8, 64}},
+	{name: "ids", agent: "ids", experiment: paper.IDS, sets: figure4, periods: 150, runs: []int{20}},
+	{name: "ids-thompson", agent: "thompson", experiment: paper.IDS, sets: figure4, periods: 150, runs: []int{20}},
+	{name: "batches", agent: "linear", experiment: paper.Gaussian, sets: figure2("analytic"), periods: 1000,
+		runs: []int{32}, batchRuns: []int{1, 2, 4, 8, 16, 32}},
 }
+
+// primitiveNames are the names of workloads that print the primitives alone.
+var primitiveNames = []string{"normals", "matmul"}
 
 // measurement is a line of hyper bench.
 type measurement struct {
@@ -78,20 +86,25 @@ func benchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench [WORKLOAD...]",
 		Short: "Measure run-periods per second, and the machine's peak speed of matrix products",
-		Long: `bench measures the run-periods per second of some workloads, and in the same call the machine's peak speed of
-float32 matrix products. Operations are counted by the paper's formula (section 4.1), multiplications and additions
-separately. Grouping a minibatch by arms, closed forms and sufficient statistics do the same work with fewer
-operations, so that a workload's share of the peak may exceed 1.
+		Long: `bench measures the run-periods per second of some workloads, and in the same
+call the machine's peak speed of float32 matrix products. A run-period is one
+period of one run. Operations are counted by the paper's formula (section 4.1),
+multiplications and additions separately. Grouping a minibatch by arms, closed
+forms and sufficient statistics do the same work with fewer operations, so that
+a workload's share of the peak may exceed 1.
 
-Workloads: ` + strings.Join(workloadNames(), ", ") + ` (default: the three
-gaussian ones). normals and matmul print only the speed of random numbers and of products, which each call measures.`,
+Workloads (default: the three gaussian ones):
+  ` + strings.Join(workloadNames(), "\n  ") + `
+
+Each call also measures the speed of random numbers and of matrix products. With
+normals or matmul alone, bench prints only these speeds.`,
 	}
 	flags := c.Flags()
-	flags.StringVar(&engine.backend, "backend", "", "as for hyper run")
-	flags.IntVar(&engine.workers, "workers", 0, "as for hyper run")
-	flags.IntVar(&engine.batchRuns, "batch-runs", 0, "as for hyper run")
-	flags.BoolVar(&engine.json, "json", false, "print one JSON object per line")
-	c.RunE = func(c *cobra.Command, names []string) error { return bench(c, names, engine) }
+	engine.addBackend(flags)
+	engine.addBatchRuns(flags)
+	engine.addWorkers(flags, workersUsage)
+	engine.addJSON(flags, "print one JSON object per line")
+	c.RunE = func(c *cobra.Command, names []string) error { return bench(c.Context(), names, engine) }
 	c.AddCommand(benchStudyCommand())
 	return c
 }
@@ -104,19 +117,24 @@ func workloadNames() []string {
 	return names
 }
 
-func bench(c *cobra.Command, names []string, engine engineFlags) error {
+// bench measures the named workloads, and prints a line for each number of runs and batch size.
+func bench(ctx context.Context, names []string, engine engineFlags) error {
 	if len(names) == 0 {
 		names = []string{"gaussian-sampled", "gaussian-analytic", "gaussian-full-data"}
 	}
-	if err := unknown("workload", append(workloadNames(), "normals", "matmul"), names...); err != nil {
+	if err := checkKnown("workload", append(workloadNames(), primitiveNames...), names...); err != nil {
 		return err
 	}
 	engine.backend = cmp.Or(engine.backend, backend.Default())
-	peak, normals, err := primitives(engine.backend)
+	p, err := measurePrimitives(engine.backend)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%s: matrix products %.1f GFLOP/s, normals %.1f ns each\n", engine.backend, peak, normals)
+	if !slices.ContainsFunc(workloads, func(w workload) bool { return slices.Contains(names, w.name) }) {
+		return printAll([]primitives{p}, engine.json, tabwriter.AlignRight, "backend\tmatmul GFLOP/s\tns per normal\t",
+			func(_ int, p primitives) string { return fmt.Sprintf("%s\t%.1f\t%.1f\t", p.Backend, p.Peak, p.Normal) })
+	}
+	fmt.Fprintf(os.Stderr, "%s: matrix products %.1f GFLOP/s, normals %.1f ns each\n", p.Backend, p.Peak, p.Normal)
 	var all []measurement
 	for _, w := range workloads {
 		if !slices.Contains(names, w.name) {
@@ -127,12 +145,13 @@ func bench(c *cobra.Command, names []string, engine engineFlags) error {
 			batches = []int{engine.batchRuns}
 		}
 		for _, runs := range w.runs {
-			for _, engine.batchRuns = range batches {
-				m, err := measure(c, w, runs, engine)
+			for _, batch := range batches {
+				engine.batchRuns = batch
+				m, err := measure(ctx, w, runs, engine)
 				if err != nil {
 					return err
 				}
-				m.Peak, m.Share = peak, m.FormulaOps/peak
+				m.Peak, m.Share = p.Peak, m.FormulaOps/p.Peak
 				all = append(all, m)
 			}
 		}
@@ -146,7 +165,7 @@ func bench(c *cobra.Command, names []string, engine engineFlags) error {
 }
 
 // measure runs a workload, and measures the time after compilation.
-func measure(c *cobra.Command, w workload, runs int, engine engineFlags) (measurement, error) {
+func measure(ctx context.Context, w workload, runs int, engine engineFlags) (measurement, error) {
 	spec, err := w.experiment.Spec([]string{w.agent}, w.sets, lab.Size{Periods: w.periods, Runs: runs}, 0)
 	if err != nil {
 		return measurement{}, err
@@ -158,13 +177,13 @@ func measure(c *cobra.Command, w workload, runs int, engine engineFlags) (measur
 	defer func() { _ = os.RemoveAll(dir) }()
 	var p lab.Progress
 	err = engine.work(dir, func(o lab.Options) (err error) {
-		p, err = lab.Run(c.Context(), spec, known, o)
+		p, err = lab.Run(ctx, spec, knownExperiments, o)
 		return err
 	})
 	if err != nil {
 		return measurement{}, err
 	}
-	h, rows, err := lab.ReadResults(dir, known)
+	h, rows, err := lab.ReadResults(dir, knownExperiments)
 	if err != nil {
 		return measurement{}, err
 	}
@@ -177,17 +196,23 @@ func measure(c *cobra.Command, w workload, runs int, engine engineFlags) (measur
 	}
 	return measurement{
 		Workload: w.name, Backend: h.Backend, Runs: runs, Periods: w.periods, BatchRuns: h.BatchRuns,
-		Workers: p.Workers,
-		Compile: p.Entries[0].Compile.Seconds(), Rate: p.Rate(), FormulaOps: 2 * s[0].Computation * p.Rate() / 1e9,
+		Workers: p.Workers, Compile: p.Entries[0].Compile.Seconds(), Rate: p.Rate(),
+		FormulaOps: 2 * s[0].Computation * p.Rate() / 1e9,
 	}, nil
 }
 
-// primitives measures the peak speed of float32 matrix products, in GFLOP/s, and the time of a normal random number, in
-// ns.
-func primitives(name string) (peak, normals float64, err error) {
+// primitives has the speeds of a backend.
+type primitives struct {
+	Backend string  `json:"backend"`
+	Peak    float64 `json:"matmul_peak_gflops"` // of float32 matrix products
+	Normal  float64 `json:"normal_ns"`          // time of a normal random number
+}
+
+// measurePrimitives measures the speeds of a backend.
+func measurePrimitives(name string) (primitives, error) {
 	b, err := backend.Open(name)
 	if err != nil {
-		return 0, 0, err
+		return primitives{}, err
 	}
 	const n, products = 1024, 8
 	product := MustNewExec(b, func(seed *Node) *Node {
@@ -202,12 +227,13 @@ func primitives(name string) (peak, normals float64, err error) {
 	drawn := MustNewExec(b, func(seed *Node) *Node {
 		return ReduceAllSum(ConvertDType(rng.New(seed).Normal(draws), dtypes.Float32))
 	})
-	t1, err := fastest(product)
+	multiplying, err := fastest(product)
 	if err != nil {
-		return 0, 0, err
+		return primitives{}, err
 	}
-	t2, err := fastest(drawn)
-	return 2 * n * n * n * products / t1.Seconds() / 1e9, float64(t2.Nanoseconds()) / draws, err
+	drawing, err := fastest(drawn)
+	return primitives{Backend: name, Peak: 2 * n * n * n * products / multiplying.Seconds() / 1e9,
+		Normal: float64(drawing.Nanoseconds()) / draws}, err
 }
 
 // fastest returns the shortest time of several calls.

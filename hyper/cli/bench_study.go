@@ -19,16 +19,25 @@ func benchStudyCommand() *cobra.Command {
 	var mix mixFlag
 	c := &cobra.Command{
 		Use:   "study EXPERIMENT [KEY=VALUE...]",
-		Short: "Measure the time of a period of each agent of a study, and print it with regret and computation",
-		Long: `study helps to choose an agent for a given budget per period. For each agent and setting of a study with the
-given values it prints the mean regret with its 95% interval, the computation of a period by the paper's formula
-(section 4.1), and the microseconds of a run-period on one core. All are timed in turn, in rounds, of which the fastest
-counts, in the second half of the periods and without compilation. It also prints the memory of a run during a call: its
-state before and after the call, including data, and temporary memory.
+		Short: "Measure the time of a period of each agent of a study, and print the time with regret and computation",
+		Long: `study helps to choose an agent for a given budget per period. For each agent and
+setting of a study with the given values it prints:
+  - the mean regret with its 95% interval,
+  - the operations of a period by the paper's formula (section 4.1),
+  - the microseconds of a run-period on one core: a run-period is one period of
+    one run,
+  - the memory of a run during a call: the run's state before and after the
+    call, including data, and temporary memory.
 
-An agent is on the frontier, of operations or of time, if all agents that cost at most as much have more regret. It is
-off the frontier if one of them has less regret. The comparisons use the same seeds, at 95% confidence for all pairs
-together (Holm's correction). If neither is certain, the agent is undecided.`,
+The command times all agents in turn, in several rounds. The fastest round
+counts. The time includes only the second half of the periods, without
+compilation.
+
+An agent is on the frontier, of operations or of time, if all agents that cost
+at most as much have more regret, with 95% confidence. An agent is off the
+frontier if, with 95% confidence, one of those agents has less regret. If
+neither is certain, the agent is undecided. The comparisons use the same seeds,
+and the confidence is for all pairs together (Holm's correction).`,
 		Example: "  hyper bench study neural actions=1000",
 		Args:    arguments("EXPERIMENT"),
 	}
@@ -41,7 +50,8 @@ together (Holm's correction). If neither is certain, the agent is undecided.`,
 		if err != nil {
 			return err
 		}
-		if _, err := analysis.Tradeoffs(h, rows, nil); err != nil { // finds faults before the timing, which takes minutes
+		// The timing takes minutes, so that faults of the results must be found before.
+		if _, err := analysis.Tradeoffs(h, rows, nil); err != nil {
 			return err
 		}
 		if err := t.open(); err != nil {
@@ -68,7 +78,7 @@ together (Holm's correction). If neither is certain, the agent is undecided.`,
 	return c
 }
 
-// readPart reads those entries of an experiment's study that have the values, "key=value" texts.
+// readPart reads the entries of a study whose settings match all values. A value has the form key=value.
 func readPart(name string, values, pieces []string, mix mixFlag) (lab.Header, []lab.Row, error) {
 	x, err := experiment(name)
 	if err != nil {
@@ -90,13 +100,13 @@ func readPart(name string, values, pieces []string, mix mixFlag) (lab.Header, []
 
 // printTradeoffs prints a line for each tradeoff.
 func (t timing) printTradeoffs(tradeoffs []analysis.Tradeoff, labels []string) error {
-	return printAll(tradeoffs, t.json, tabwriter.TabIndent, "agent\tperiod\truns\tmean regret [95%]\toperations\tplace\t"+
-		"us/period\tplace\tMB/run", func(i int, o analysis.Tradeoff) string {
+	const head = "agent\tperiod\truns\tmean regret [95%]\toperations\tby operations\tµs/period\tby time\tMB/run"
+	return printAll(tradeoffs, t.json, tabwriter.TabIndent, head, func(i int, o analysis.Tradeoff) string {
 		memory := "-"
 		if o.Bytes > 0 {
 			memory = fmt.Sprintf("%.1f", float64(o.Bytes)/1e6)
 		}
-		return fmt.Sprintf("%s\t%d\t%d\t%s\t%.3g\t%s\t%s\t%s\t%s", labels[i], o.Period, o.Runs, o.Regret, o.Operations,
-			o.ByOperations, short(float64(o.Micros)), o.ByTime, memory)
+		return fmt.Sprintf("%s\t%d\t%d\t%s\t%.3g\t%s\t%s\t%s\t%s", labels[i], o.Period, o.Runs, o.Regret,
+			o.Operations, o.ByOperations, short(float64(o.Micros)), o.ByTime, memory)
 	})
 }

@@ -28,7 +28,7 @@ type timing struct {
 
 func (t *timing) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&t.backend, "backend", "", "as for hyper run")
+	flags.StringVar(&t.backend, "backend", "", backendUsage)
 	flags.IntVar(&t.rounds, "rounds", 7, "number of rounds of measurements")
 	flags.DurationVar(&t.length, "time", 200*time.Millisecond, "duration of each measurement")
 	flags.BoolVar(&t.json, "json", false, "print one JSON object per line")
@@ -51,9 +51,9 @@ func short(x float64) string {
 	return strconv.FormatFloat(x, 'f', max(0, 2-int(math.Floor(math.Log10(x)))), 64)
 }
 
-// inTurn times a batch of the first entry of each Spec, one after the other, in rounds, in the second half of its
-// periods. It returns the microseconds of a run-period in the fastest round, and the bytes of a run, which are nil if
-// the backend does not report memory.
+// inTurn times a batch of the first entry of each Spec in the second half of the Spec's periods. It times all Specs in
+// turn, in several rounds. It returns the microseconds of a run-period in the fastest round, and the bytes of a run.
+// The bytes are nil if the backend does not report memory.
 func (t timing) inTurn(ctx context.Context, specs []lab.Spec) (micros, bytes []float64, err error) {
 	runs := lab.Options{Backend: t.backend}.Defaults(lab.Spec{}).BatchRuns
 	var clocks []*lab.Clock

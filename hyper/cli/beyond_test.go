@@ -20,7 +20,7 @@ import (
 const laterPage = resultsFolder + "/beyond/README.md"
 
 // tabulated returns the table of agents of the committed results. It reads them once for all tests.
-var tabulated = sync.OnceValue(func() beyond.Table { return must.M1(beyond.Tabulate(known, resultsFolder, nil)) })
+var tabulated = sync.OnceValue(func() beyond.Table { return must.M1(beyond.Tabulate(knownExperiments, resultsFolder, nil)) })
 
 // The tables of agents and of claims in notebooks/results/beyond equal the committed results. -update writes them.
 func TestTableOfLaterWork(t *testing.T) {
@@ -30,7 +30,7 @@ func TestTableOfLaterWork(t *testing.T) {
 	var agents strings.Builder
 	writeTable(&agents, tabulated())
 	has(t, laterPage, "<!-- hyper table", "\n<!-- end of hyper table -->", "\n"+agents.String())
-	all := must.M1(study.NewArchive(filepath.Dir(laterPage), known).JudgeClaims(beyond.Order, claims))
+	all := must.M1(study.NewArchive(filepath.Dir(laterPage), knownExperiments).JudgeClaims(beyond.Order, claimsOf))
 	page := string(must.M1(os.ReadFile(laterPage)))
 	before, _, ok := strings.Cut(page, "\n### ")
 	if want := before + study.ClaimsTable(all); *update {
@@ -61,7 +61,7 @@ func TestBeyondPublishedMeans(t *testing.T) {
 func publishedTable() string {
 	worlds := tabulated().Worlds
 	sixty := must.M1(filepath.Glob(resultsFolder + "/beyond/testbed-bandit/sixty/*.gz"))
-	h, all := must.M2(analysis.Read(known, sixty...))
+	h, all := must.M2(analysis.Read(knownExperiments, sixty...))
 	standings := must.M1(analysis.Compare(h, all, beyond.TestbedBandit.Failure))
 	var rows [][]string
 	for _, p := range published {

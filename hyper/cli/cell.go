@@ -16,7 +16,7 @@ import (
 // inCell reports whether a notebook's cell has started the command, as `%hyper`.
 func inCell() bool { return os.Getenv(frontend.Var) != "" }
 
-// simulateInCell is like simulate, in a cell. The figure changes while the runs are in progress, and stays at the end.
+// simulateInCell is like simulate, in a cell. A figure changes while the runs are in progress, and stays at the end.
 func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.Options) (lab.Progress, error)) error {
 	o, err := engine.options(dir, nil)
 	if err != nil {
@@ -26,16 +26,14 @@ func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.
 	o.Progress, o.Rows = w.Progress, w.Rows
 	p, err := run(o)
 	w.Close()
-	interrupted := errors.Is(err, lab.ErrInterrupted)
-	if err != nil && !interrupted {
-		return err
-	}
-	if interrupted {
+	if errors.Is(err, lab.ErrInterrupted) {
 		fmt.Fprintf(os.Stderr, "interrupted; all results are saved: `%%hyper resume %s` continues, and "+
 			"notebook.Results(%[1]q) reads the results so far\n", dir)
+	}
+	if err != nil {
 		return err
 	}
-	h, rows, err := lab.ReadResults(dir, known)
+	h, rows, err := lab.ReadResults(dir, knownExperiments)
 	if err != nil {
 		return err
 	}
@@ -51,9 +49,8 @@ func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.
 	if engine.json {
 		return printLines(outcomes...)
 	}
-	where := fmt.Sprintf("Results in `%s`: `notebook.Results(%[1]q)` reads them in the next cells, `%%hyper plot %[1]s` "+
-		"draws them.", dir)
-	notebook.ShowMarkdown(markdownOutcome(outcomes, labels) + "\n\n" + where)
+	notebook.ShowMarkdown(markdownOutcome(outcomes, labels) + fmt.Sprintf("\n\nResults in `%s`: "+
+		"`notebook.Results(%[1]q)` reads them in the next cells, `%%hyper plot %[1]s` draws them.", dir))
 	return nil
 }
 
@@ -62,7 +59,11 @@ func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.
 func markdownOutcome(outcomes []outcome, labels []string) string {
 	t := notebook.NewTable(outcomeHead...)
 	for i, o := range outcomes {
-		t.Rowf("%s", strings.Join(o.cells(labels[i]), " | "))
+		var cells []any
+		for _, cell := range o.cells(labels[i]) {
+			cells = append(cells, cell)
+		}
+		t.Row(cells...)
 	}
 	parts := []string{"**" + outcomes[0].title() + "**", t.String(), plusMinusNote}
 	for _, warning := range divergences(outcomes, labels) {

@@ -17,42 +17,51 @@ import (
 // freshSeeds is the first seed of checks. No default setting was chosen with these seeds.
 const freshSeeds = 1_000_000
 
-const checkHelp = `check tests the claims about an experiment, one after the other. A claim is about a
-number, such as the regret of one agent divided by the regret of another. It says that the number is
-below a bound. check simulates the agents with seeds that were not used to choose any setting. It
-prints the number with a 95% interval: of 100 such intervals about 95 contain the true number. Then it
-prints a verdict:
+const checkHelp = `check tests the claims about an experiment, one after the other. A claim is
+about a number, such as the regret of one agent divided by the regret of
+another. The claim says that the number is below a bound. check simulates the
+agents with seeds that were not used to choose any setting. It prints the number
+with a 95% interval: of 100 such intervals about 95 contain the true number.
+Then it prints a verdict:
 
   reproduced  The whole interval is below the bound. The claim holds here.
-  refuted     The whole interval is above the bound. The claim does not hold here.
-  undecided   The bound is inside the interval. More runs may decide. If check can estimate
-              the necessary number of runs, it prints the number.
-  not tested  There is nothing to compare. The study lacks runs, periods or settings that the
-              claim needs, or no setting of an agent is good enough for the comparison. check
-              says which.
+  refuted     The whole interval is above the bound. The claim does not hold
+              here.
+  undecided   The bound is inside the interval. More runs may decide. If check
+              can estimate the necessary number of runs, it prints the number.
+  not tested  There is nothing to compare. The study lacks runs, periods or
+              settings that the claim needs, or no setting of an agent is good
+              enough for the comparison. check says which.
 
-A claim that two agents are alike has two bounds, and holds if the interval is between them.
+A claim that two agents are alike has two bounds, and holds if the interval is
+between them.
 
-A run diverges when its predictions are no longer finite numbers. From then on it takes all actions
-in turn, and its regret counts like that of every other run. check says how many runs diverged.
+A run diverges when its predictions are no longer finite numbers. From then on
+the run takes all actions in turn, and its regret counts like that of every
+other run. check says how many runs diverged.
 
-Each claim has its own number of runs and of periods: hyper list EXPERIMENT shows both. With --study
-the study must have at least that many runs, with results at exactly that period. --periods and
---runs judge all claims at another size; check then says so.
+Each claim has its own number of runs and of periods: hyper list EXPERIMENT
+shows both. With --study the study must have at least that many runs, with
+results at exactly that period. --periods and --runs judge all claims at another
+size; check then says so.
 
-With --paper and --study DIR check tests whether the paper holds. It prints ten sentences of the paper, each
-with the paper's words, one answer (holds, does not hold, open), the number that decides the answer with its 95%
-interval, and what would decide an open sentence. DIR is a folder such as notebooks/results; its PROTOCOL.md says
-how the answers are found.
+With --paper and --study DIR check tests whether the paper holds. It prints ten
+sentences of the paper, each with the paper's words, one answer (holds, does not
+hold, open), the number that decides the answer with its 95% interval, and what
+would decide an open sentence. DIR is a folder such as notebooks/results; its
+PROTOCOL.md says how the answers are found.
 
-With --all and --study DIR check prints other findings: the table of all claims that do not belong to the ten
-sentences, as Markdown, from the results in the folders DIR/EXPERIMENT. These claims are judged together, and
-their verdicts are corrected by Holm's method. Therefore some claims that are decided alone are undecided in the
-table. --claim prints the lines of some claims. With the name beyond instead of an experiment, check prints the
-table of the claims of later work, which are judged together, too.
+With --all and --study DIR check prints other findings: the table of all claims
+that do not belong to the ten sentences, as Markdown, from the results in the
+folders DIR/EXPERIMENT. These claims are judged together, and their verdicts are
+corrected by Holm's method. Therefore some claims that are decided alone are
+undecided in the table. --claim prints the lines of some claims. With the name
+beyond instead of an experiment, check prints the table of the claims of later
+work, which are judged together, too.
 
-The exit status is 0 if all claims are reproduced (with --paper: if all sentences hold), 1 if not, 2 if the input
-is wrong, and 130 after an interruption.`
+The exit status is 0 if all claims are reproduced (with --paper: if all
+sentences hold), 1 if not, 2 if the input is wrong, and 130 after an
+interruption.`
 
 const checkExample = `  hyper check gaussian --quick                                   # a minute or two, fewer runs
   hyper check gaussian --claim linear-near-exact                 # one claim, at its full size
@@ -64,7 +73,7 @@ const checkExample = `  hyper check gaussian --quick                            
 
 // checkFlags holds the flags of hyper check.
 type checkFlags struct {
-	quick, json   bool
+	quick         bool
 	all, paper    bool
 	periods, runs int
 	seed          uint64
@@ -77,7 +86,7 @@ func checkCommand() *cobra.Command {
 	var f checkFlags
 	c := &cobra.Command{
 		Use:               "check EXPERIMENT | --paper --study DIR | --all --study DIR | beyond --study DIR",
-		Short:             "Test the paper's claims, with 95% intervals: exit status 1 unless all claims are reproduced",
+		Short:             "Test the paper's claims, with 95% intervals: exit status 1 unless all are reproduced",
 		Long:              checkHelp,
 		Example:           checkExample,
 		ValidArgsFunction: completeFirst,
@@ -105,8 +114,8 @@ func checkCommand() *cobra.Command {
 	flags.BoolVar(&f.paper, "paper", false, "print whether ten sentences of the paper hold, from the results in "+
 		"--study DIR")
 	flags.StringVar(&f.figure, "figure", "", "with --paper: path of a figure of the answers, without extension")
-	flags.BoolVar(&f.all, "all", false, "print the table of all claims that do not belong to the ten sentences, from the "+
-		"results in --study DIR")
+	flags.BoolVar(&f.all, "all", false, "print the table of all claims that do not belong to the ten sentences, from "+
+		"the results in --study DIR")
 	flags.BoolVar(&f.quick, "quick", false, "use the claims' quick sizes, with fewer runs: takes a minute or two")
 	flags.IntVar(&f.periods, "periods", 0, "judge after this number of periods (default: the claim's own number, see "+
 		"hyper list)")
@@ -117,24 +126,28 @@ func checkCommand() *cobra.Command {
 		"repeatable, or a pattern such as 'results/neural*.gz'")
 	f.engine.mix.add(flags)
 	flags.Uint64Var(&f.seed, "seed", freshSeeds, "run i has seed SEED+i")
-	flags.StringVar(&f.engine.backend, "backend", "", "as for hyper run")
-	flags.IntVar(&f.engine.workers, "workers", 0, "as for hyper run")
-	flags.BoolVar(&f.json, "json", false, "print one JSON object per claim")
+	f.engine.addBackend(flags)
+	f.engine.addWorkers(flags, workersUsage)
+	f.engine.addJSON(flags, "print one JSON object per claim")
 	return c
 }
 
+// run tests the claims about an experiment.
 func (f *checkFlags) run(c *cobra.Command, name string) error {
 	x, err := experiment(name)
 	if err != nil {
 		return err
 	}
-	claims, err := selectClaims(x, f.only)
+	selected, err := selectClaims(x, f.only)
 	if err != nil {
 		return err
 	}
-	for _, flag := range []string{"periods", "runs"} {
-		if n, _ := c.Flags().GetInt(flag); c.Flags().Changed(flag) && n < 1 {
-			return fmt.Errorf("--%s must be at least 1, got %d", flag, n)
+	for _, size := range []struct {
+		flag string
+		n    int
+	}{{"periods", f.periods}, {"runs", f.runs}} {
+		if c.Flags().Changed(size.flag) && size.n < 1 {
+			return fmt.Errorf("--%s must be at least 1, got %d", size.flag, size.n)
 		}
 	}
 	simulate := simulator(c.Context(), x, f.seed, f.engine)
@@ -145,19 +158,21 @@ func (f *checkFlags) run(c *cobra.Command, name string) error {
 		}
 		simulate = analysis.Lookup(x, h, rows)
 	}
-	return f.judge(x, claims, simulate)
+	return f.judge(x, selected, simulate)
 }
 
 // judge prints the finding of each claim.
-func (f *checkFlags) judge(x lab.Experiment, claims []study.Claim, simulate study.Simulator) error {
+func (f *checkFlags) judge(x lab.Experiment, selected []study.Claim, simulate study.Simulator) error {
 	count := map[study.Verdict]int{}
-	for _, claim := range claims {
+	for _, claim := range selected {
 		j, err := study.Judge(x, claim, f.size(claim), simulate)
 		if err != nil {
 			return err
 		}
 		count[j.Finding.Verdict]++
-		f.print(claim, j.Finding)
+		if err := f.print(claim, j.Finding); err != nil {
+			return err
+		}
 	}
 	return verdicts(count)
 }
@@ -184,10 +199,10 @@ func (f *checkFlags) size(claim study.Claim) lab.Size {
 	return size
 }
 
-func (f *checkFlags) print(c study.Claim, found study.Finding) {
-	if f.json {
-		_ = printLines(found)
-		return
+// print prints the finding of a claim.
+func (f *checkFlags) print(c study.Claim, found study.Finding) error {
+	if f.engine.json {
+		return printLines(found)
 	}
 	fmt.Printf("%s: %s\n  %s\n", c.Name, c.Text, found)
 	if n := found.Diverged[0] + found.Diverged[1]; n > 0 {
@@ -199,24 +214,26 @@ func (f *checkFlags) print(c study.Claim, found study.Finding) {
 	if own, asked := c.Size(f.quick), f.size(c); own.String() != asked.String() {
 		fmt.Printf("  judged at %v, as --periods and --runs ask; the claim's own size is %v\n", asked, own)
 	}
+	return nil
 }
 
 // selectClaims returns the claims about an experiment with the given names, or all if there are no names.
 func selectClaims(x lab.Experiment, names []string) ([]study.Claim, error) {
-	if len(claims[x.Name]) == 0 {
+	if len(claimsOf[x.Name]) == 0 {
 		return nil, fmt.Errorf("experiment %s has no claims to check: hyper compare compares its agents", x.Name)
 	}
-	return named(claims[x.Name], func(c study.Claim) string { return c.Name }, names)
+	return selectNamed(claimsOf[x.Name], func(c study.Claim) string { return c.Name }, names)
 }
 
-// named returns the claims with the given names, or all if there are no names.
-func named[C any](claims []C, name func(C) string, names []string) (out []C, err error) {
+// selectNamed returns the items about claims with the given names, or all items if there are no names. name returns the
+// name of an item's claim.
+func selectNamed[T any](items []T, name func(T) string, names []string) (out []T, err error) {
 	var all []string
-	for _, c := range claims {
-		all = append(all, name(c))
-		if len(names) == 0 || slices.Contains(names, name(c)) {
-			out = append(out, c)
+	for _, item := range items {
+		all = append(all, name(item))
+		if len(names) == 0 || slices.Contains(names, name(item)) {
+			out = append(out, item)
 		}
 	}
-	return out, unknown("claim", all, names...)
+	return out, checkKnown("claim", all, names...)
 }

@@ -11,30 +11,30 @@ import (
 
 // table prints the claims of experiments that do not belong to the ten sentences, from the results of a folder.
 func (f *checkFlags) table(c *cobra.Command, experiments []string) error {
-	const why = "%s needs a single experiment: in a table of all claims each has its own size"
+	const why = "needs a single experiment: in a table of all claims each has its own size"
 	if err := refuseFlags(c, why, "periods", "runs", "quick", "seed"); err != nil {
 		return err
 	}
 	if len(f.study) != 1 {
 		return errors.New("a table of all claims needs one --study DIR, with a folder of results for each experiment")
 	}
-	all, err := f.archive().JudgeClaims(experiments, claims)
+	all, err := f.archive().JudgeClaims(experiments, claimsOf)
 	if err != nil {
 		return fmt.Errorf("--study %w", err)
 	}
-	if all, err = named(all, func(j study.Judgement) string { return j.Claim.Name }, f.only); err != nil {
+	if all, err = selectNamed(all, func(j study.Judgement) string { return j.Claim.Name }, f.only); err != nil {
 		return err
 	}
 	count := map[study.Verdict]int{}
 	for _, j := range all {
 		count[j.Finding.Verdict]++
-		if f.json {
+		if f.engine.json {
 			if err := printLines(j.Finding); err != nil {
 				return err
 			}
 		}
 	}
-	if !f.json {
+	if !f.engine.json {
 		fmt.Print(study.ClaimsTable(all))
 	}
 	return verdicts(count)
@@ -42,7 +42,7 @@ func (f *checkFlags) table(c *cobra.Command, experiments []string) error {
 
 // archive returns the folder of the flag --study as an archive.
 func (f *checkFlags) archive() *study.Archive {
-	a := study.NewArchive(f.study[0], known)
+	a := study.NewArchive(f.study[0], knownExperiments)
 	a.Mix = f.engine.mix.reporter()
 	return a
 }

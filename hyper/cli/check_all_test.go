@@ -26,7 +26,7 @@ const (
 )
 
 // archive returns the committed results. It reads each study once for all tests.
-var archive = sync.OnceValue(func() *study.Archive { return study.NewArchive(resultsFolder, known) })
+var archive = sync.OnceValue(func() *study.Archive { return study.NewArchive(resultsFolder, knownExperiments) })
 
 // between returns the text of a page between two marks, each at the end of a line.
 func between(t *testing.T, page, begin, end string) (before, text, after string) {
@@ -56,7 +56,7 @@ func TestClaimsTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads all studies")
 	}
-	all := must.M1(archive().JudgeClaims(paper.Order, claims))
+	all := must.M1(archive().JudgeClaims(paper.Order, claimsOf))
 	has(t, resultsPage, "<!-- claims", "<!-- end of claims -->", study.ClaimsTable(all)+"\n")
 }
 

@@ -16,7 +16,7 @@ import (
 
 // answers prints the answers to the paper's ten sentences, from the results in a folder.
 func (f *checkFlags) answers(c *cobra.Command) error {
-	const why = "%s cannot be combined with --paper: the sentences have their own runs"
+	const why = "cannot be combined with --paper: the sentences have their own runs"
 	if err := refuseFlags(c, why, "all", "quick", "periods", "runs", "claim", "seed", "mix"); err != nil {
 		return err
 	}
@@ -42,13 +42,14 @@ func (f *checkFlags) answers(c *cobra.Command) error {
 	count := map[study.Verdict]int{}
 	for _, s := range all {
 		count[s.Verdict]++
-		if f.json {
+		if f.engine.json {
 			if err := printLines(answerLine(s)); err != nil {
 				return err
 			}
 			continue
 		}
-		fmt.Printf("%2d  %s\n    “%s” (%s)\n    %s: %s\n\n", s.Number, s.Text, s.Quote, s.Section, s.Verdict, s.Reason())
+		fmt.Printf("%2d  %s\n    “%s” (%s)\n    %s: %s\n\n", s.Number, s.Text, s.Quote, s.Section, s.Verdict,
+			s.Reason())
 	}
 	if count[study.Holds] == len(all) {
 		return nil
@@ -84,7 +85,8 @@ func forest(all []study.Answer) (*gonum.Plot, error) {
 		}
 		rows = append(rows, row)
 	}
-	return plot.Forest("Does the paper hold? Left of 1: as claimed", "estimate over the bound that is claimed", 1./32, 300, rows)
+	return plot.Forest("Does the paper hold? Left of 1: as claimed", "estimate over the bound that is claimed", 1./32,
+		300, rows)
 }
 
 // answer is a line of JSON about a sentence.
@@ -99,6 +101,7 @@ type answer struct {
 	Parts    []answerPart  `json:"parts"`
 }
 
+// answerPart is a comparison of an answer.
 type answerPart struct {
 	Text     string      `json:"text"`
 	Claimed  string      `json:"claimed"`
@@ -114,10 +117,12 @@ type answerPart struct {
 }
 
 func answerLine(s study.Answer) answer {
-	out := answer{s.Number, s.Section, s.Text, s.Quote, s.Verdict, s.Corrected, s.Reason(), nil}
+	out := answer{Sentence: s.Number, Section: s.Section, Text: s.Text, Quote: s.Quote, Answer: s.Verdict,
+		P: s.Corrected, Finding: s.Reason()}
 	for _, p := range s.Comparisons {
-		out.Parts = append(out.Parts, answerPart{p.Text, p.Claimed.String(), p.Estimate.Value, p.Estimate.Lower,
-			p.Estimate.Upper, p.Inside, p.Outside, p.Runs, p.Periods, p.Diverged, p.Missing})
+		out.Parts = append(out.Parts, answerPart{Text: p.Text, Claimed: p.Claimed.String(), Estimate: p.Estimate.Value,
+			Lower: p.Estimate.Lower, Upper: p.Estimate.Upper, For: p.Inside, Against: p.Outside, Pairs: p.Runs,
+			Periods: p.Periods, Diverged: p.Diverged, Missing: p.Missing})
 	}
 	return out
 }

@@ -31,7 +31,7 @@ func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engine
 		var h lab.Header
 		var rows []lab.Row
 		err = engine.work("", func(o lab.Options) (err error) {
-			h, rows, err = lab.Simulate(ctx, spec, known, o)
+			h, rows, err = lab.Simulate(ctx, spec, knownExperiments, o)
 			return err
 		})
 		if errors.Is(err, lab.ErrInterrupted) {
@@ -54,7 +54,7 @@ func readStudy(x lab.Experiment, patterns []string, mix mixFlag) (h lab.Header, 
 		}
 		paths = append(paths, found...)
 	}
-	h, rows, err = analysis.Reader{Mix: mix.reporter()}.Read(known, paths...)
+	h, rows, err = analysis.Reader{Mix: mix.reporter()}.Read(knownExperiments, paths...)
 	if err == nil && h.Spec.Experiment != x.Name {
 		err = fmt.Errorf("--study has results of experiment %s, not of %s", h.Spec.Experiment, x.Name)
 	}

@@ -37,7 +37,10 @@ const (
 // failure is an error with exit status 1. All other errors are about wrong input or unusable files.
 type failure struct{ error }
 
-// failed gives an error exit status 1, unless it reports an interruption or results of different code.
+func (f failure) Unwrap() error { return f.error }
+
+// failed returns err with exit status 1. It returns an interruption, and an error about results of different revisions,
+// unchanged.
 func failed(err error) error {
 	if err == nil || errors.Is(err, lab.ErrInterrupted) || errors.Is(err, lab.ErrMixed) {
 		return err
@@ -60,28 +63,29 @@ func Run(args []string) int {
 	if err == nil {
 		command, err = root.ExecuteContextC(ctx)
 	}
-	var f failure
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case errors.Is(err, lab.ErrInterrupted):
+	}
+	if errors.Is(err, lab.ErrInterrupted) {
 		return exitInterrupted
-	case errors.As(err, &f):
-		fmt.Fprintln(os.Stderr, "hyper:", err)
-		return exitFailed
 	}
 	fmt.Fprintln(os.Stderr, "hyper:", err)
+	if errors.As(err, new(failure)) {
+		return exitFailed
+	}
 	if errors.Is(err, lab.ErrMixed) && command.Flags().Lookup("mix") != nil {
 		fmt.Fprintln(os.Stderr, "hyper: --mix joins them nevertheless; the results then name both")
 	}
 	return exitBadInput
 }
 
-// checkWorldNames returns an error if a world of the catalogue has the name of an experiment: it could not be run.
+// checkWorldNames returns an error if a world of the catalogue has the name of an experiment. Such a world could not be
+// run.
 func checkWorldNames() error {
 	for _, w := range catalog.Worlds() {
-		if _, ok := known[w.Name]; ok {
-			return fmt.Errorf("the world %s of the catalogue has the name of an experiment; give it another name", w.Name)
+		if _, ok := knownExperiments[w.Name]; ok {
+			return fmt.Errorf("the catalogue's world %s has the name of an experiment: give the world another name",
+				w.Name)
 		}
 	}
 	return nil
@@ -118,5 +122,5 @@ func knownCommand(c *cobra.Command, args []string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	return unknown("command", names, args[0])
+	return checkKnown("command", names, args[0])
 }

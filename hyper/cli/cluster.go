@@ -25,11 +25,13 @@ type clusterFlags struct {
 }
 
 func (f *clusterFlags) add(flags *pflag.FlagSet) {
-	flags.IntVar(&f.retries, "retries", 3, "number of times that a shard is tried again after its worker, task or pod has failed")
+	flags.IntVar(&f.retries, "retries", 3,
+		"number of times that a shard is tried again after its worker, task or pod has failed")
 	flags.IntVar(&f.cpus, "cpus", 1, "slurm, kubernetes: number of cores for each shard")
 	flags.StringVar(&f.memory, "memory", "",
 		"slurm, kubernetes: memory for each shard, such as 2G (slurm) or 2Gi (kubernetes)")
-	flags.IntVar(&f.parallel, "parallel", 0, "slurm, kubernetes: maximum number of shards at once (default: no maximum)")
+	flags.IntVar(&f.parallel, "parallel", 0,
+		"slurm, kubernetes: maximum number of shards at once (default: no maximum)")
 	flags.StringVar(&f.time, "time", "",
 		"slurm: time limit of a task; a shard that needs more time saves its state and is requeued")
 	flags.StringArrayVar(&f.sbatch, "sbatch", nil, "slurm: an option for sbatch, such as --partition=night; repeatable")
@@ -41,9 +43,9 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.namespace, "namespace", "", "kubernetes: the Job's namespace (default: kubectl's)")
 }
 
-// check reports the faults of an engine's flags, for a sweep in a folder.
+// check returns an error about the flags of an engine, for a sweep in a folder.
 func (f *clusterFlags) check(engine, dir string) error {
-	errs := []error{unknown("engine", []string{"local", "slurm", "kubernetes"}, engine)}
+	errs := []error{checkKnown("engine", []string{"local", "slurm", "kubernetes"}, engine)}
 	if f.cpus < 1 || f.retries < 0 || f.parallel < 0 {
 		errs = append(errs, errors.New("--cpus must be at least 1, --retries and --parallel not negative"))
 	}
@@ -59,6 +61,7 @@ func (f *clusterFlags) check(engine, dir string) error {
 	return errors.Join(errs...)
 }
 
+// task returns the resources of a shard that runs by a command.
 func (f *clusterFlags) task(command []string) sweep.Task {
 	command = append(command, "--workers", fmt.Sprint(f.cpus))
 	return sweep.Task{Command: command, CPUs: f.cpus, Memory: f.memory, Parallel: f.parallel, Retries: f.retries}
@@ -76,8 +79,7 @@ func (f *clusterFlags) slurm(ctx context.Context, p sweep.Plan, dir string, engi
 		return err
 	}
 	if len(due) == 0 {
-		fmt.Fprintf(os.Stderr, "all shards of %s are done, running or in the queue; see `hyper status %s`\n",
-			dir, dir)
+		fmt.Fprintf(os.Stderr, "all shards of %s are done, running or in the queue; see `hyper status %s`\n", dir, dir)
 		return nil
 	}
 	if dryRun {
@@ -119,6 +121,7 @@ func (f *clusterFlags) kubernetes(p sweep.Plan, dir string, engine engineFlags, 
 	if err := saved.WriteFile(file, text); err != nil {
 		return err
 	}
-	fmt.Printf("wrote %s: put %s into the volume as %s, then start with `kubectl apply -f %s`\n", file, dir, k.Dir, file)
+	fmt.Printf("wrote %s: put %s into the volume as %s, then start with `kubectl apply -f %s`\n", file, dir, k.Dir,
+		file)
 	return nil
 }

@@ -17,19 +17,23 @@ func compareCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare DIR|FILE...",
 		Short: "Compare the agents of results or study files, paired by seed, with 95% intervals",
-		Long: `compare prints a line for each agent and setting, after the last period that all its runs have reached. A line
-has the number of runs, the mean and the median of their cumulative regret, the share of runs that failed, the number of
-runs that diverged, and the difference to the first line's mean over the runs with common seeds. A run fails if its
-regret per period is still high late in the run. Numbers in brackets are 95% intervals. A dash means that there is
-nothing to compare, or that there are too few runs for an interval: a median needs six.
+		Long: `compare prints a line for each agent and setting, after the last period that all
+runs of the line have reached. A line has the number of runs, the mean and the
+median of their cumulative regret, the share of runs that failed, the number of
+runs that diverged, and the difference from the first line's mean over the runs
+with common seeds. A run fails if its regret per period is still high late in
+the run. Numbers in brackets are 95% intervals. A dash means that there is
+nothing to compare, or that there are too few runs for an interval: a median
+needs six.
 
-A run diverges when its predictions are no longer finite numbers. From then on it takes all actions
-in turn, and its regret counts like that of every other run.`,
+A run diverges when its predictions are no longer finite numbers. From then on
+the run takes all actions in turn, and its regret counts like that of every
+other run.`,
 		Example: "  hyper compare notebooks/results/neural/linear-200.jsonl.gz " +
 			"notebooks/results/neural/ensemble-30-200.jsonl.gz",
 		Args: arguments("DIR or FILE"),
 		RunE: func(_ *cobra.Command, paths []string) error {
-			h, rows, err := analysis.Reader{Mix: mix.reporter()}.Read(known, paths...)
+			h, rows, err := analysis.Reader{Mix: mix.reporter()}.Read(knownExperiments, paths...)
 			if err != nil {
 				return err
 			}
@@ -40,7 +44,8 @@ in turn, and its regret counts like that of every other run.`,
 			all, err := analysis.Compare(h, rows, x.Failure)
 			if errors.Is(err, analysis.ErrNoRows) {
 				return cmp.Or(unfinished(paths), err)
-			} else if err != nil {
+			}
+			if err != nil {
 				return err
 			}
 			labels := plot.Labels(analysis.Curves(h, rows))
@@ -54,8 +59,8 @@ in turn, and its regret counts like that of every other run.`,
 	return c
 }
 
-const comparisonHead = "agent\tperiod\truns\tmean [95%]\tmedian [95%]\tfailed [95%]\tdiverged\tless the first's, " +
-	"paired [95%]"
+const comparisonHead = "agent\tperiod\truns\tmean [95%]\tmedian [95%]\tfailed [95%]\tdiverged\t" +
+	"difference from the first, paired [95%]"
 
 // comparison returns the row's text after the agent's name.
 func comparison(s analysis.Standing) string {

@@ -11,7 +11,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// completeExperiments completes names of experiments, in shells and in cells.
+// completeExperiments returns the names of experiments that are not arguments yet, for shells and cells.
 func completeExperiments(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var left []string
 	for _, name := range experiments() {
@@ -32,12 +32,17 @@ func completeFirst(c *cobra.Command, args []string, word string) ([]string, cobr
 
 // completes registers completions for the flags of a Spec: agents, keys and policies of the named experiment.
 func (f *specFlags) completes(c *cobra.Command) {
-	for name, values := range map[string]func(lab.Experiment) []string{
-		"agent":  func(x lab.Experiment) []string { return agentsOf(x) },
-		"set":    f.completeKeys,
-		"policy": func(lab.Experiment) []string { return catalog.Names(catalog.Policies()) },
+	policies := func(lab.Experiment) []string { return catalog.Names(catalog.Policies()) }
+	for _, flag := range []struct {
+		name   string
+		values func(lab.Experiment) []string
+		listed bool                     // whether the flag has several values, separated by commas
+		space  cobra.ShellCompDirective // whether a space follows the word
+	}{
+		{name: "agent", values: agentsOf, listed: true},
+		{name: "set", values: f.completeKeys, space: cobra.ShellCompDirectiveNoSpace},
+		{name: "policy", values: policies},
 	} {
-		listed := name == "agent"
 		complete := func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			var x lab.Experiment
 			if len(args) > 0 {
@@ -45,20 +50,16 @@ func (f *specFlags) completes(c *cobra.Command) {
 				x, _ = experiment(name)
 			}
 			before := ""
-			if at := strings.LastIndex(word, ","); listed && at >= 0 {
+			if at := strings.LastIndex(word, ","); flag.listed && at >= 0 {
 				before = word[:at+1]
 			}
 			var all []string
-			for _, v := range values(x) {
+			for _, v := range flag.values(x) {
 				all = append(all, before+v)
 			}
-			directive := cobra.ShellCompDirectiveNoFileComp
-			if name == "set" {
-				directive |= cobra.ShellCompDirectiveNoSpace
-			}
-			return all, directive
+			return all, flag.space | cobra.ShellCompDirectiveNoFileComp
 		}
-		_ = c.RegisterFlagCompletionFunc(name, complete)
+		_ = c.RegisterFlagCompletionFunc(flag.name, complete)
 	}
 }
 

@@ -25,6 +25,8 @@ func doctorCommand() *cobra.Command {
 	}
 }
 
+// doctor prints the machine, the versions and the state of each backend. It returns an error if the default backend
+// does not work.
 func doctor() error {
 	m := process.ThisMachine()
 	fmt.Printf("hyper %s, %s, %s/%s, %d cores (%s)\n", hyper.Version, m.Go, m.OS, m.Arch, m.CPUs, m.CPU)

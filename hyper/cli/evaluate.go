@@ -11,15 +11,23 @@ import (
 )
 
 func evaluateCommand() *cobra.Command {
-	l, o, missing, asJSON := logged{}, offline.EvaluateOptions{}, 0.0, false
+	var agent string
+	var o offline.EvaluateOptions
+	var missing float64
+	var asJSON bool
 	c := &cobra.Command{
 		Use:   "evaluate LOG",
 		Short: "Estimate from a log how well another agent would have done",
-		Long: "Estimate from a log how well the agent of a file would have done. The agent learns from the rewards of the " +
-			"first decisions. The rewards of the other decisions estimate the mean reward of its choices (off-policy " +
-			"evaluation: hyper/agent/offpolicy). If the log does not allow an estimate, its line says why. " + whichLog,
-		Example: "  hyper evaluate hyper-agent --agent other.json\n  hyper evaluate decisions.csv --agent pages.json",
-		Args:    argument("LOG"),
+		Long: `Estimate from a log how well the agent of --agent would have done. The agent
+learns from the rewards of the first decisions. The rewards of the other
+decisions estimate the mean reward of the agent's choices (off-policy
+evaluation: hyper/agent/offpolicy). If the log does not allow an estimate, the
+estimate's line says why.
+
+` + whichLog,
+		Example: `  hyper evaluate hyper-agent --agent other.json
+  hyper evaluate decisions.csv --agent pages.json`,
+		Args: argument("LOG"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("missing") {
 				o.Missing = &missing
@@ -27,31 +35,36 @@ func evaluateCommand() *cobra.Command {
 			if err := checkEvaluation(o, missing); err != nil {
 				return err
 			}
-			l.weighed = true
-			if err := l.open(args[0]); err != nil {
+			l, err := openLogged(args[0], agent, true)
+			if err != nil {
 				return err
 			}
 			defer l.close()
-			e, err := offline.Evaluate(c.Context(), l.means, l.spec, o)
+			e, err := offline.Evaluate(c.Context(), l.log, l.spec, o)
 			if err != nil {
 				return err
 			}
 			return printEvaluation(e, asJSON)
 		},
 	}
-	l.flag(c)
-	c.Flags().Float64Var(&o.Learn, "learn", 0.5, "share of the decisions, the first ones, from which the agent learns")
-	c.Flags().Float64Var(&missing, "missing", 0, "reward of decisions that got none; default: these decisions are left out")
-	c.Flags().Float64Var(&o.Offpolicy.Level, "level", 0.95, "level of the intervals")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	flags := c.Flags()
+	addAgent(flags, &agent)
+	flags.Float64Var(&o.Learn, "learn", 0.5, "share of the decisions, the first ones, from which the agent learns")
+	flags.Float64Var(&missing, "missing", 0,
+		"reward of decisions that got no reward (default: such decisions are left out)")
+	flags.Float64Var(&o.Offpolicy.Level, "level", 0.95, "level of the intervals")
+	flags.BoolVar(&asJSON, "json", false, "print the estimates as one JSON object")
 	return c
 }
 
-// checkEvaluation reports values of flags that are out of range.
+// checkEvaluation returns an error if the value of a flag is out of range.
 func checkEvaluation(o offline.EvaluateOptions, missing float64) error {
-	for flag, share := range map[string]float64{"learn": o.Learn, "level": o.Offpolicy.Level} {
-		if !(share > 0 && share < 1) {
-			return fmt.Errorf("--%s must be between 0 and 1, got %v", flag, share)
+	for _, share := range []struct {
+		flag string
+		x    float64
+	}{{"learn", o.Learn}, {"level", o.Offpolicy.Level}} {
+		if !(share.x > 0 && share.x < 1) {
+			return fmt.Errorf("--%s must be between 0 and 1, got %v", share.flag, share.x)
 		}
 	}
 	if !(math.Abs(missing) <= 1e18) {

@@ -14,11 +14,13 @@ func exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export DIR FILE.jsonl.gz [KEY=VALUE...]",
 		Short: "Write complete results as a small file of a study, for hyper plot and hyper compare",
-		Long: `export writes complete results as a small file of a study, for hyper plot and hyper compare. FILE.jsonl.gz has
-the rows at some periods, rounded to thousandths; FILE.jsonl has every row with every digit. With settings, KEY=VALUE or
-KEY=V,V,..., it writes only the agents that have these settings.
+		Long: `export writes complete results as a small file of a study, for hyper plot and
+hyper compare. FILE.jsonl.gz has the rows at some periods, rounded to
+thousandths. FILE.jsonl has every row with every digit. With settings, KEY=VALUE
+or KEY=V,V,..., export writes only the agents that have these settings.
 
-An existing file is not replaced, unless its content would be the same or --force is given.`,
+An existing file is not replaced, unless its content would be the same or
+--force is given.`,
 		Example: "  hyper export hyper-out/D best.jsonl.gz keep=0.8",
 		Args: func(c *cobra.Command, args []string) error {
 			return argument("DIR", "FILE")(c, args[:min(len(args), 2)])
@@ -30,7 +32,7 @@ An existing file is not replaced, unless its content would be the same or --forc
 					return fmt.Errorf("%q is not of the form key=value or key=v1,v2", set)
 				}
 			}
-			h, rows, err := analysis.Complete(args[0], known, sets...)
+			h, rows, err := analysis.Complete(args[0], knownExperiments, sets...)
 			if err != nil {
 				return err
 			}

@@ -14,8 +14,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// experimentOf returns the experiment of a file with a table, and the setting with the file's name. Other names are
-// experiments.
+// experimentOf returns the experiment of an argument. For the file of a table it returns the experiment table, and the
+// setting with the file's name.
 func experimentOf(name string) (experiment string, sets []string) {
 	if extension := filepath.Ext(name); extension != ".csv" && extension != ".parquet" {
 		return name, nil
@@ -23,8 +23,7 @@ func experimentOf(name string) (experiment string, sets []string) {
 	return "table", []string{"file=" + name}
 }
 
-// withFiles returns an experiment that includes the agents that are files, by their names without .json, and the names
-// of all agents.
+// withFiles returns an experiment that includes the agents of files, and the names of all agents.
 func withFiles(x lab.Experiment, agents []string) (lab.Experiment, []string, error) {
 	agents = slices.Clone(agents)
 	for i, path := range agents {
@@ -33,7 +32,7 @@ func withFiles(x lab.Experiment, agents []string) (lab.Experiment, []string, err
 		}
 		kind, settings, err := readLearner(path)
 		if err == nil {
-			agents[i] = strings.TrimSuffix(filepath.Base(path), ".json")
+			agents[i] = ownName(path)
 			x, err = x.WithLearner(agents[i], kind, settings)
 		}
 		if err != nil {
@@ -43,8 +42,11 @@ func withFiles(x lab.Experiment, agents []string) (lab.Experiment, []string, err
 	return x, agents, nil
 }
 
-// mostLearner is the maximum size of a learner's file in bytes.
-const mostLearner = 1 << 20
+// ownName returns the name of the agent of a learner's file.
+func ownName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") }
+
+// maxLearnerBytes is the maximum size of a learner's file.
+const maxLearnerBytes = 1 << 20
 
 // readLearner reads {"learner": KIND, "settings": {KEY: VALUE}}.
 func readLearner(path string) (kind string, settings json.RawMessage, err error) {
@@ -53,12 +55,12 @@ func readLearner(path string) (kind string, settings json.RawMessage, err error)
 		return "", nil, err
 	}
 	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, mostLearner+1))
+	text, err := io.ReadAll(io.LimitReader(f, maxLearnerBytes+1))
 	if err != nil {
 		return "", nil, err
 	}
-	if len(text) > mostLearner {
-		return "", nil, fmt.Errorf("a learner's file must have at most %d bytes", mostLearner)
+	if len(text) > maxLearnerBytes {
+		return "", nil, fmt.Errorf("a learner's file must have at most %d bytes", maxLearnerBytes)
 	}
 	var own struct {
 		Learner  string          `json:"learner"`

@@ -13,15 +13,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// flagError returns a clear error about a flag: for an unknown flag it suggests a similar one, for a wrong value it
-// says which values are possible.
+// flagError returns a clear error about a flag. For an unknown flag the error suggests a similar one. For a wrong value
+// the error says which values are possible.
 func flagError(c *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
+	var notExist *pflag.NotExistError
 	var value *pflag.InvalidValueError
 	help := "; see " + c.CommandPath() + " --help"
 	switch {
-	case errors.As(err, &unknown):
-		name, hint := unknown.GetSpecifiedName(), ""
+	case errors.As(err, &notExist):
+		name, hint := notExist.GetSpecifiedName(), ""
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if strings.EqualFold(f.Name[:1], name[:1]) { // the first letter is rarely wrong
@@ -54,12 +54,12 @@ var wanted = map[string]string{
 	"bool":     "true or false",
 }
 
-// unknown returns an error if one of the words is not in known. kind names the kind of word, such as "agent".
-func unknown(kind string, known []string, words ...string) error {
+// checkKnown returns an error if one of the words is not in valid. kind names the kind of word, such as "agent".
+func checkKnown(kind string, valid []string, words ...string) error {
 	for _, w := range words {
-		if !slices.Contains(known, w) {
-			return fmt.Errorf("unknown %s %q%s; the %ss are %s", kind, w, nearest.Hint(w, known), kind,
-				strings.Join(known, ", "))
+		if !slices.Contains(valid, w) {
+			return fmt.Errorf("unknown %s %q%s; the %ss are %s", kind, w, nearest.Hint(w, valid), kind,
+				strings.Join(valid, ", "))
 		}
 	}
 	return nil
@@ -90,23 +90,26 @@ func arguments(kind string) cobra.PositionalArgs {
 	}
 }
 
-// notEmpty refuses flags with an empty value, for example from an empty variable of a script, because the default would
-// be something else than intended.
+// neverEmpty lists the flags that must not be given with an empty value.
+var neverEmpty = []string{"agent", "backend", "claim", "out", "policy"}
+
+// notEmpty returns an error if a flag of neverEmpty is given with an empty value. The value may be an empty variable of
+// a script, and the flag's default would differ from what the script means.
 func notEmpty(c *cobra.Command, _ []string) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
-		named := slices.Contains([]string{"agent", "backend", "claim", "out", "policy"}, f.Name)
-		if text := f.Value.String(); named && (text == "" || text == "[]") {
+		text := f.Value.String()
+		if slices.Contains(neverEmpty, f.Name) && (text == "" || text == "[]") {
 			err = fmt.Errorf("--%s is empty: give it a value, or leave the flag out", f.Name)
 		}
 	})
 	return err
 }
 
-// refuseFlags returns an error if one of the flags is given. why is the format of the error; its argument is the flag.
+// refuseFlags returns an error if one of the flags is given. why follows the flag in the error.
 func refuseFlags(c *cobra.Command, why string, flags ...string) error {
 	for _, name := range flags {
 		if c.Flags().Changed(name) {
-			return fmt.Errorf(why, "--"+name)
+			return fmt.Errorf("--%s %s", name, why)
 		}
 	}
 	return nil

@@ -25,8 +25,8 @@ var folders = []struct{ file, holds, advice string }{
 	{firstRung, "a search by hyper tune", "`hyper tune --out %s` with the same arguments continues it"},
 }
 
-// newFolder makes a folder for results. It returns an error if the folder cannot be made, if it belongs to another
-// command, or if it belongs to this command but lacks the file named own.
+// newFolder makes a folder for results of the kind that the file own identifies. It returns an error if the folder
+// cannot be made, or has results of another kind.
 func newFolder(dir, own string) error {
 	for _, f := range folders {
 		if _, err := os.Stat(filepath.Join(dir, f.file)); err == nil && f.file != own {
@@ -53,7 +53,7 @@ func writeResults(path string, h lab.Header, rows []lab.Row, replace bool) error
 func unfinished(paths []string) error {
 	var errs []error
 	for _, path := range paths {
-		h, rows, err := analysis.Read(known, path)
+		h, rows, err := analysis.Read(knownExperiments, path)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -70,8 +70,8 @@ func unfinished(paths []string) error {
 			advice = fmt.Sprintf("`hyper resume %s` continues the run", path)
 		}
 		if len(none) > 0 {
-			errs = append(errs, fmt.Errorf("%s is unfinished: it has no rows of %s; %s", path, strings.Join(none, " and "),
-				advice))
+			errs = append(errs, fmt.Errorf("%s is unfinished: it has no rows of %s; %s", path,
+				strings.Join(none, " and "), advice))
 		}
 	}
 	return errors.Join(errs...)

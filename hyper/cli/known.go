@@ -12,9 +12,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-// known has the experiments of the paper and of later work by name (lab.Find adds the catalogue's worlds), and claims has
-// the claims about them.
-var known, claims = notebook.Known, allClaims()
+// knownExperiments has the experiments of the paper and of later work by name. lab.Find adds the catalogue's worlds.
+var knownExperiments = notebook.Known
+
+// claimsOf has the claims about each experiment.
+var claimsOf = allClaims()
 
 // laterWork stands for all experiments of later work, where `hyper check` accepts the name of an experiment.
 const laterWork = "beyond"
@@ -27,10 +29,10 @@ func allClaims() map[string][]study.Claim {
 
 // experiment returns an experiment of hyper list.
 func experiment(name string) (lab.Experiment, error) {
-	if err := unknown("experiment", experiments(), name); err != nil {
+	if err := checkKnown("experiment", experiments(), name); err != nil {
 		return lab.Experiment{}, err
 	}
-	return lab.Find(known, name)
+	return lab.Find(knownExperiments, name)
 }
 
 // experiments returns the names of all experiments: those of the paper, of later work, and the worlds of the catalogue.

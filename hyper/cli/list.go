@@ -16,19 +16,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// parts is the argument of hyper list for the parts that all experiments share.
+// parts is the argument of hyper list that lists the parts that all experiments share.
 const parts = "parts"
 
 func listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list [EXPERIMENT...|" + parts + "]",
-		Short: "List experiments, with their agents, keys and claims, and what settings can name",
+		Short: "List experiments, with their agents, keys and claims, and the parts that all experiments share",
 		Long: `list prints a line for each experiment. For a named experiment it prints
   - its agents, which hyper run EXPERIMENT --agent AGENT runs,
-  - the keys of the agents, which --set KEY=VALUE changes: kind of value, default value and meaning,
-  - the claims that hyper check EXPERIMENT tests, with the runs and periods that each needs.
-list parts prints the learners that any experiment can run, the values of the keys that name something, such as
-policy and optimizer, and the methods to compute the gradient.`,
+  - the keys of the agents, which --set KEY=VALUE changes: kind of value,
+    default value and meaning,
+  - the claims that hyper check EXPERIMENT tests, with the runs and periods that
+    each needs.
+list parts prints the learners that any experiment can run, the values of keys
+such as policy and optimizer, and the methods to compute the gradient.`,
 		Example: "  hyper list\n  hyper list gaussian\n  hyper list parts",
 		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			names, how := completeExperiments(c, args, word)
@@ -38,7 +40,7 @@ policy and optimizer, and the methods to compute the gradient.`,
 			return names, how
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := unknown("experiment", append(experiments(), parts), args...); err != nil {
+			if err := checkKnown("experiment", append(experiments(), parts), args...); err != nil {
 				return err
 			}
 			if len(args) == 0 {
@@ -76,11 +78,12 @@ func listExperiments() error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Println("\nhyper list EXPERIMENT prints its agents, keys and claims. hyper list parts prints learners, policies, " +
-		"beliefs,\nlosses and optimizers, which all experiments share.")
+	fmt.Println("\nhyper list EXPERIMENT prints the experiment's agents, keys and claims. hyper list parts prints\n" +
+		"learners, policies, beliefs, losses, optimizers and schedules, which all experiments share.")
 	return nil
 }
 
+// listExperiment prints the agents, keys, settings and claims of an experiment.
 func listExperiment(x lab.Experiment) error {
 	title := x.Title
 	if x.Section != "" {
@@ -111,7 +114,9 @@ func listExperiment(x lab.Experiment) error {
 		}
 		fmt.Fprintf(w, "    %s\t%s\t%s\t%s\n", k.Name, kind, k.defaults[0], k.Help)
 	}
-	_ = w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
 	fmt.Print("\n  *: a sweep over this key, as in --set KEY=V,V,V, compiles one program for all values\n")
 	if len(x.Tuned) > 0 {
 		fmt.Println("\n  settings from searches, which replace the defaults of keys that are not given")
@@ -136,8 +141,8 @@ type sharedKey struct {
 	agents, defaults []string // the default of each agent
 }
 
-// keysOf returns the keys of an experiment's agents; first the keys that most agents have. Keys of the same name but
-// with different meanings are different keys.
+// keysOf returns the keys of an experiment's agents. The keys that most agents have come first. Keys of the same name
+// but with different meanings are different keys.
 func keysOf(x lab.Experiment) (all []*sharedKey, err error) {
 	for _, name := range x.Order {
 		settings, err := x.New(name)
@@ -162,7 +167,8 @@ func keysOf(x lab.Experiment) (all []*sharedKey, err error) {
 // owners returns the names of the key's agents.
 func (k *sharedKey) owners() string { return strings.Join(k.agents, ", ") }
 
-// ownDefaults returns the defaults of an agent that differ from the table's, which are the first agent's.
+// ownDefaults returns, after a colon, the defaults of an agent that differ from the table's defaults, which are the first
+// agent's. It returns "" if no default differs.
 func ownDefaults(agent string, keys []*sharedKey) string {
 	var out []string
 	for _, k := range keys {
@@ -176,7 +182,8 @@ func ownDefaults(agent string, keys []*sharedKey) string {
 	return ": " + strings.Join(out, " ")
 }
 
-// route returns the agent's default method to compute the gradient, or "" for an agent without a gradient.
+// route returns a remark about the agent's default method to compute the gradient, or "" for an agent without a
+// gradient.
 func route(x lab.Experiment, agent string) string {
 	s, err := x.New(agent)
 	if err != nil {
@@ -191,11 +198,11 @@ func route(x lab.Experiment, agent string) string {
 
 // listClaims prints the claims of an experiment, and the runs and periods that each claim needs.
 func listClaims(x lab.Experiment) {
-	if len(claims[x.Name]) == 0 {
+	if len(claimsOf[x.Name]) == 0 {
 		return
 	}
 	fmt.Printf("\n  claims: hyper check %s --claim NAME tests one of them\n", x.Name)
-	for _, c := range claims[x.Name] {
+	for _, c := range claimsOf[x.Name] {
 		fmt.Printf("    %s: %s\n      %v; with --quick %v\n", c.Name, c.Text, c.Full, c.Quick)
 	}
 	fmt.Println()

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hypermodels/hypermodels/hyper/agent/durable"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
@@ -19,104 +19,121 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/serve/offline"
 )
 
-// logged is a log and the agent that it is read for. The log was written by a server or a program, or is a file of
-// another policy's decisions.
+// logged is a log of decisions, and the Spec of the agent that learns from the log.
 type logged struct {
-	file    string // file of the Spec
-	log     *durable.Log
-	path    string // file of another policy's decisions; "" if log is set
-	weighed bool   // whether the file must have probabilities
-	spec    api.Spec
-	means   *offline.Log
-	added   int // number of data of the log without a decision
+	log   *offline.Log
+	spec  api.Spec
+	close func()
 }
 
-func (l *logged) flag(c *cobra.Command) {
-	c.Flags().StringVar(&l.file, "agent", "", "file of the agent, as hyper serve takes it; default: the agent "+
-		"in the folder of hyper serve")
+// addAgent adds the flag --agent of commands that read a log.
+func addAgent(flags *pflag.FlagSet, file *string) {
+	flags.StringVar(file, "agent", "", "FILE.json: the agent, as for hyper serve (default: the agent in the folder of "+
+		"hyper serve)")
 }
 
-// open opens for reading the log in a server's folder, a folder that is a log itself, or a file of decisions.
-func (l *logged) open(dir string) (err error) {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return l.openFile(dir)
+// openLogged opens for reading a server's folder, the folder of a program's log, or a file of decisions. agent is the
+// file of --agent, or "". weighed says whether a file of decisions must have probabilities.
+func openLogged(path, agent string, weighed bool) (logged, error) {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return openFile(path, agent, weighed)
 	}
+	return openFolder(path, agent)
+}
+
+// openFile opens a file of decisions.
+func openFile(path, agent string, weighed bool) (logged, error) {
+	if err := lines.CheckName(path); err != nil {
+		return logged{}, err
+	}
+	if agent == "" {
+		return logged{}, fmt.Errorf("%s: this file needs an agent: give it with --agent FILE.json", path)
+	}
+	spec, err := agentfile.Read(agent)
+	if err != nil {
+		return logged{}, err
+	}
+	records := func() offline.Records { return offline.FileLog(path, spec, weighed) }
+	log, err := offline.OpenLog(records, spec, nil)
+	return logged{log: log, spec: spec, close: func() {}}, err
+}
+
+// openFolder opens the log in a server's folder, or a folder that is a program's log.
+func openFolder(dir, agent string) (logged, error) {
 	of, folder := dir, filepath.Join(dir, "log")
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		of, folder = filepath.Dir(filepath.Clean(dir)), dir
 	}
-	l.log, err = durable.Open(folder, durable.Options{ReadOnly: true, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	to := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	log, err := durable.Open(folder, durable.Options{ReadOnly: true, Log: to})
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: want the folder of a hyper serve that learns, or a folder that a program has given to "+
-			"durable.Open", err)
+		return logged{}, fmt.Errorf("%w: want the folder of a hyper serve that learns, or a folder that a program "+
+			"gave to durable.Open", err)
 	}
 	if err != nil {
-		return err
+		return logged{}, err
 	}
-	if err := l.read(of); err != nil {
-		return errors.Join(err, l.log.Close())
-	}
-	return nil
-}
-
-// openFile sets the file of decisions, and reads the Spec.
-func (l *logged) openFile(path string) (err error) {
-	if err := lines.CheckName(path); err != nil {
-		return err
-	}
-	if l.file == "" {
-		return fmt.Errorf("%s: this file needs an agent: give it with --agent FILE.json", path)
-	}
-	l.path = path
-	if l.spec, err = agentfile.Read(l.file); err == nil {
-		l.means, err = offline.OpenLog(l.records, l.spec, nil)
-	}
-	return err
-}
-
-// read reads the Spec, and the Spec of a server's folder, which must fit it.
-func (l *logged) read(dir string) error {
-	own, err := agentfile.OfFolder(dir)
-	served := !errors.Is(err, fs.ErrNotExist)
+	f := &folderLog{log: log}
+	l := logged{close: f.close}
+	own, err := agentfile.OfFolder(of)
 	switch {
-	case served && err != nil:
-		return err
-	case served:
-		if l.means, err = offline.OpenFolder(dir, l.records); err != nil {
-			return err
-		}
+	case errors.Is(err, fs.ErrNotExist):
+		l.log, l.spec, err = readProgram(agent, f.records)
+	case err == nil:
+		l.log, l.spec, err = readServer(of, own, agent, f.records)
 	}
-	switch {
-	case !served && l.file == "":
-		return errors.New("the log is not in a folder of hyper serve, and has numbers without names: name them in " +
-			"a file as hyper serve takes it, with --agent FILE.json")
-	case l.file == "":
-		l.spec = own
-		return nil
+	if err != nil {
+		return logged{}, errors.Join(err, log.Close())
 	}
-	if l.spec, err = agentfile.Read(l.file); err != nil {
-		return err
-	}
-	if !served {
-		l.means, err = offline.OpenLog(l.records, l.spec, nil)
-		return err
-	}
-	return faults.Prefix(l.file+": ", agentfile.CheckContinues(l.spec, own))
+	return l, nil
 }
 
-// records returns the records of the log from the first on, and counts the data that were added without a decision.
-func (l *logged) records() offline.Records {
+// readProgram reads a program's log, and the Spec in the file agent, which names the inputs of the log.
+func readProgram(agent string, records func() offline.Records) (*offline.Log, api.Spec, error) {
+	if agent == "" {
+		return nil, api.Spec{}, errors.New("the inputs of this log have no names: name them with --agent FILE.json, " +
+			"a file as for hyper serve")
+	}
+	spec, err := agentfile.Read(agent)
+	if err != nil {
+		return nil, spec, err
+	}
+	log, err := offline.OpenLog(records, spec, nil)
+	return log, spec, err
+}
+
+// readServer reads the log of a server whose folder has the Spec own. The Spec in the file agent replaces own, and must
+// fit it.
+func readServer(dir string, own api.Spec, agent string, records func() offline.Records) (*offline.Log, api.Spec,
+	error) {
+	log, err := offline.OpenFolder(dir, records)
+	if err != nil || agent == "" {
+		return log, own, err
+	}
+	spec, err := agentfile.Read(agent)
+	if err != nil {
+		return nil, spec, err
+	}
+	return log, spec, faults.Prefix(agent+": ", agentfile.CheckContinues(spec, own))
+}
+
+// folderLog reads the log in a folder.
+type folderLog struct {
+	log   *durable.Log
+	added int // number of data of the log without a decision
+}
+
+// records returns the records of the log from the first on, and counts the data without a decision.
+func (l *folderLog) records() offline.Records {
 	l.added = 0
-	if l.path != "" {
-		return offline.FileLog(l.path, l.spec, l.weighed)
-	}
 	return func(yield func(journal.Record, error) bool) {
 		for r, err := range l.log.All(0) {
 			if r.Datum != nil {
 				l.added++
 			}
 			if errors.Is(err, durable.ErrGap) {
-				err = fmt.Errorf("%w: if a hyper serve with --keep-log has just dropped them, run the command again", err)
+				err = fmt.Errorf("%w: if a hyper serve with --keep-log has just dropped them, run the command again",
+					err)
 			}
 			if !yield(r, err) {
 				return
@@ -126,10 +143,8 @@ func (l *logged) records() offline.Records {
 }
 
 // close closes the log, and prints the number of data that no other agent can learn from.
-func (l *logged) close() {
-	if l.log != nil {
-		_ = l.log.Close() // errors do not matter: the log was only read
-	}
+func (l *folderLog) close() {
+	_ = l.log.Close() // errors do not matter: the log was only read
 	if l.added > 0 {
 		fmt.Fprintf(os.Stderr, "hyper: left out %d data that a program added to its agent by Add: they are inputs of "+
 			"that agent, without a decision\n", l.added)
@@ -137,9 +152,15 @@ func (l *logged) close() {
 }
 
 // whichLog describes the argument LOG in the help.
-const whichLog = "LOG is one of these. (1) The folder of hyper serve. (2) The folder that a program has given to " +
-	"durable.Open, or its parent if the folder is named log; the file of --agent then names the log's numbers, in their " +
-	"order. (3) A file with the decisions of another policy. A .csv file has the columns arm, reward, probability (with " +
-	"which the policy took the arm; evaluate needs it), optionally weight, and one for each feature of the context. Each " +
-	`line of a .jsonl file is like {"context": {"age": 41}, "arm": "new", "probability": 0.5, "reward": 1}, or has actions, ` +
-	"and as action the index of the action that was taken."
+const whichLog = `LOG is one of:
+  - the folder of hyper serve
+  - the folder that a program gave to durable.Open, or the parent of this folder
+    if the folder's name is log. Such a log has inputs without names. --agent
+    FILE.json must list their names in the same order.
+  - FILE.csv with the columns arm, reward, probability (with which the policy
+    took the arm; evaluate requires it), optionally weight, and a column for
+    each feature of the context
+  - FILE.jsonl with lines such as
+    {"context": {"age": 41}, "arm": "new", "probability": 0.5, "reward": 1}.
+    For a decision among listed actions, a line has "actions", and "action" is
+    the index of the action taken.`

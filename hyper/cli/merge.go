@@ -12,20 +12,26 @@ func mergeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge DIR FILE.jsonl.gz",
 		Short: "Join the shards of a finished sweep into one file",
-		Long: `merge checks every shard of the sweep in DIR: its checksum, and that every row of the plan exists exactly once.
-It writes the rows to FILE, sorted by setting, period and seed. The bytes do not depend on the engine, the number of
-workers or the shards. FILE.jsonl.gz is a file of a study, as from hyper export, for hyper compare, plot and check
---study; FILE.jsonl has every row with every digit. For a search by halving, merge its rounds DIR/rung-1 and so on. An
-existing file is not replaced, unless its content would be the same or --force is given.`,
+		Long: `merge writes the rows of the sweep in DIR to FILE, sorted by setting, period and
+seed. It checks the checksum of every shard, and that every row of the plan
+exists exactly once. The bytes do not depend on the engine, the number of
+workers or the shards.
+
+FILE.jsonl.gz is a file of a study, as from hyper export, for hyper compare,
+plot and check --study. FILE.jsonl has every row with every digit. For a search
+by halving, merge the rounds DIR/rung-1 and so on.
+
+An existing file is not replaced, unless its content would be the same or
+--force is given.`,
 		Example: "  hyper merge steps steps.jsonl.gz && hyper compare steps.jsonl.gz",
 		Args:    argument("DIR", "FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := sweep.Open(args[0], known)
+			p, err := sweep.Open(args[0], knownExperiments)
 			if err != nil {
 				return err
 			}
 			p.Mix = mix.reporter()
-			h, rows, err := p.Rows(args[0], known)
+			h, rows, err := p.Rows(args[0], knownExperiments)
 			if err != nil {
 				return err
 			}

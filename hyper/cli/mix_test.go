@@ -18,7 +18,7 @@ import (
 func madeBy(t *testing.T, dir string, lines int, seed uint64, change func(h *lab.Header)) string {
 	t.Helper()
 	text := strings.SplitAfter(string(must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile)))), "\n")
-	h, _, err := lab.ReadResults(dir, known)
+	h, _, err := lab.ReadResults(dir, knownExperiments)
 	must.M(err)
 	h.Spec.Seed = seed
 	change(&h)
@@ -49,8 +49,8 @@ func TestMix(t *testing.T) {
 		!strings.Contains(stderr, "joined because of --mix") {
 		t.Errorf("resume --mix: exit status %d, want 0 and a note: %s", status, stderr)
 	}
-	h, rows, err := lab.ReadResults(begun, known)
-	if _, want, _ := lab.ReadResults(dir, known); err != nil || len(h.Also) != 1 ||
+	h, rows, err := lab.ReadResults(begun, knownExperiments)
+	if _, want, _ := lab.ReadResults(dir, knownExperiments); err != nil || len(h.Also) != 1 ||
 		h.Provenance.Revision[0] != 'a' || len(rows) != len(want) {
 		t.Errorf("the header has the code %v; got %d of %d rows, error %v", h.Code(), len(rows), len(want), err)
 	}
@@ -111,7 +111,7 @@ func TestCommittedStudies(t *testing.T) {
 	for name, pieces := range studies {
 		h, rows, err := archive().Study(must.M1(filepath.Rel(resultsFolder, name)))
 		if len(rows) == 0 && err == nil { // files EXPERIMENT-...
-			h, rows, err = analysis.Read(known, pieces...)
+			h, rows, err = analysis.Read(knownExperiments, pieces...)
 		}
 		if err != nil {
 			t.Errorf("%s: got error %v, want none", name, err)

@@ -44,7 +44,7 @@ func printOutcome(dir string, p lab.Progress, asJSON bool) error {
 
 // outcomesOf reads the outcome of each entry of a run, and returns a name for each entry.
 func outcomesOf(dir string, p lab.Progress) (outcomes []outcome, labels []string, err error) {
-	h, rows, err := lab.ReadResults(dir, known)
+	h, rows, err := lab.ReadResults(dir, knownExperiments)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -29,8 +29,10 @@ func plotCommand() *cobra.Command {
 	flags.StringVar(&out, "out", "",
 		"path of the figures without extension (default: regret in the first DIR, or the first FILE)")
 	flags.StringVar(&options.Title, "title", "", "title of the figure")
-	flags.BoolVar(&options.Average, "average", false, "draw average regret per period on log axes instead of cumulative regret")
-	flags.BoolVar(&options.Quartiles, "quartiles", false, "draw median and quartiles over runs instead of mean and 95% interval")
+	flags.BoolVar(&options.Average, "average", false,
+		"draw average regret per period on log axes instead of cumulative regret")
+	flags.BoolVar(&options.Quartiles, "quartiles", false,
+		"draw median and quartiles over runs instead of mean and 95% interval")
 	flags.Float64Var(&options.Target, "target", 0, "draw a horizontal line at this regret")
 	c.RunE = func(_ *cobra.Command, paths []string) error {
 		if math.IsNaN(options.Target) || math.IsInf(options.Target, 0) {
@@ -54,7 +56,7 @@ func figureOf(path string) string {
 
 // drawRegret draws the curves of all results in one figure.
 func drawRegret(paths []string, out string, options plot.Options, mix mixFlag) error {
-	h, rows, err := analysis.Reader{Mix: mix.reporter()}.Read(known, paths...)
+	h, rows, err := analysis.Reader{Mix: mix.reporter()}.Read(knownExperiments, paths...)
 	if err != nil {
 		return err
 	}

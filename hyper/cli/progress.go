@@ -32,7 +32,7 @@ func newProgressBar(out *os.File) *progressBar {
 	return &progressBar{out: out, tty: term.IsTerminal(int(out.Fd())), last: time.Now()}
 }
 
-// update shows the progress: see lab.Options.Progress.
+// update shows the progress. It is a function for [lab.Options.Progress].
 func (b *progressBar) update(p lab.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -53,6 +53,7 @@ func (b *progressBar) update(p lab.Progress) {
 	_ = b.bar.Set64(p.Done)
 }
 
+// line prints a line, ten seconds or more after the last line.
 func (b *progressBar) line(p lab.Progress) {
 	if time.Since(b.last) < 10*time.Second {
 		return
@@ -62,8 +63,8 @@ func (b *progressBar) line(p lab.Progress) {
 }
 
 func progressText(p lab.Progress) string {
-	return fmt.Sprintf("%3.0f%%, %d of %d run-periods, %.0f a second, %s left", 100*float64(p.Done)/float64(p.Total),
-		p.Done, p.Total, p.Rate(), p.Left().Round(time.Second))
+	return fmt.Sprintf("%3.0f%%, %d of %d run-periods, %.0f per second, %s left",
+		100*float64(p.Done)/float64(p.Total), p.Done, p.Total, p.Rate(), p.Left().Round(time.Second))
 }
 
 // finish removes the bar.

@@ -3,8 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,135 +14,143 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/serve"
 	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
-// rewarding sends rewards to a server.
-type rewarding struct {
+// rewardFlags holds the flags of hyper reward.
+type rewardFlags struct {
 	to, tokenFile string
-	tls           struct{ cert, key, ca string }
+	cert, key, ca string // PEM files
+}
 
-	token  string
-	client *http.Client
-	taken  int
-	refuse []api.DecisionError // the first refused rewards, which are printed
-	others int                 // number of other refused rewards
+func (f *rewardFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.to, "to", "http://127.0.0.1:8080", "address of the server")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token of the server")
+	flags.StringVar(&f.cert, "tls-cert", "", "certificate to show to a server with --tls-client-ca, PEM")
+	flags.StringVar(&f.key, "tls-key", "", "key of --tls-cert, PEM")
+	flags.StringVar(&f.ca, "tls-ca", "",
+		"authority of the server's certificate, PEM (default: the authorities of the system)")
 }
 
 func rewardCommand() *cobra.Command {
-	r := &rewarding{}
+	var f rewardFlags
 	c := &cobra.Command{
 		Use:   "reward FILE.csv|FILE.jsonl",
 		Short: "Send the rewards of a file to a running hyper serve",
-		Long: "Send the rewards of a file to a running hyper serve, in requests of at most 10,000 rewards. A file that ends in " +
-			".csv has a header with the columns id and reward, and optionally weight, the number of times that a reward " +
-			`counts. A file that ends in .jsonl has a line {"id": "0-f0db5cf3", "reward": 1} for each reward. The file is ` +
-			"checked before anything is sent. It may be sent again: the first reward of a decision counts, and repeated ones " +
-			"are ignored. Exit status 1 means that rewards were refused, or not sent; 2 means that the file is wrong.",
+		Long: `Send the rewards of a file to a running hyper serve, in requests of at most
+10,000 rewards. The command checks the file before it sends anything.
+
+FILE.csv has a header with the columns id and reward, and optionally weight, the
+number of times that a reward counts. FILE.jsonl has a line such as
+{"id": "0-f0db5cf3", "reward": 1} for each reward.
+
+The same file may be sent again. The first reward of a decision counts, and the
+server ignores repeated ones.
+
+Exit status 1 means that rewards were refused, or not sent; 2 means that the
+file is wrong.`,
 		Example: "  hyper reward rewards.csv --to https://agent:8080 --token-file token",
 		Args:    argument("FILE"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := r.connect(); err != nil {
-				return err
-			}
-			all, err := readRewards(args[0])
-			if err != nil {
-				return err
-			}
-			err = r.send(c.Context(), all)
-			r.report(len(all))
-			if c.Context().Err() != nil {
-				return lab.ErrInterrupted
-			}
-			if err == nil && r.others+len(r.refuse) > 0 {
-				err = fmt.Errorf("%d rewards were refused", r.others+len(r.refuse))
-			}
-			if err != nil {
-				return failure{err}
-			}
-			return nil
-		},
+		RunE:    func(c *cobra.Command, args []string) error { return f.run(c.Context(), args[0]) },
 	}
-	f := c.Flags()
-	f.StringVar(&r.to, "to", "http://127.0.0.1:8080", "address of the server")
-	f.StringVar(&r.tokenFile, "token-file", "", "file with the token of the server")
-	f.StringVar(&r.tls.cert, "tls-cert", "", "certificate to show to a server with --tls-client-ca, PEM")
-	f.StringVar(&r.tls.key, "tls-key", "", "key of --tls-cert, PEM")
-	f.StringVar(&r.tls.ca, "tls-ca", "", "authority of the server's certificate, PEM; default: the authorities of the system")
+	f.add(c.Flags())
 	return c
 }
 
-// connect makes the client from the flags.
-func (r *rewarding) connect() (err error) {
-	to, err := url.Parse(r.to)
-	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
-		return fmt.Errorf("--to must be the address of a server, such as http://127.0.0.1:8080, got %q", r.to)
-	}
-	r.to = strings.TrimSuffix(r.to, "/")
-	if r.token, err = readToken(r.tokenFile); err != nil {
+// run sends the rewards of a file, and prints what the server took and refused.
+func (f *rewardFlags) run(ctx context.Context, file string) error {
+	s, err := f.sender()
+	if err != nil {
 		return err
 	}
-	c := &tls.Config{MinVersion: tls.VersionTLS13}
-	if r.tls.cert != "" || r.tls.key != "" {
-		pair, err := tls.LoadX509KeyPair(r.tls.cert, r.tls.key)
-		if err != nil {
-			return fmt.Errorf("--tls-cert and --tls-key: %w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
+	all, err := readRewards(file)
+	if err != nil {
+		return err
 	}
-	if r.tls.ca != "" {
-		text, err := os.ReadFile(r.tls.ca)
-		if err != nil {
-			return err
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(text) {
-			return fmt.Errorf("--tls-ca: %s has no certificate", r.tls.ca)
-		}
+	result, err := s.send(ctx, all)
+	result.print(len(all))
+	if ctx.Err() != nil {
+		return lab.ErrInterrupted
 	}
-	r.client = &http.Client{Timeout: 2 * time.Minute,
-		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: c}}
-	return nil
+	if n := len(result.refused) + result.more; err == nil && n > 0 {
+		err = fmt.Errorf("%d rewards were refused", n)
+	}
+	return failed(err)
 }
 
-// These are the bounds of requests.
+// rewardSender sends rewards to a server.
+type rewardSender struct {
+	url, token string
+	client     *http.Client
+}
+
+// sender returns the sender to the server of the flags.
+func (f *rewardFlags) sender() (*rewardSender, error) {
+	to, err := url.Parse(f.to)
+	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
+		return nil, fmt.Errorf("--to must be the address of a server, such as http://127.0.0.1:8080, got %q", f.to)
+	}
+	s := &rewardSender{url: strings.TrimSuffix(f.to, "/") + "/v1/reward"}
+	if s.token, err = readToken(f.tokenFile); err != nil {
+		return nil, err
+	}
+	if s.client, err = serve.NewClient(f.cert, f.key, f.ca); err != nil {
+		return nil, err
+	}
+	s.client.Timeout = 2 * time.Minute
+	return s, nil
+}
+
+// sendResult has the server's answers to rewards.
+type sendResult struct {
+	taken   int                 // number of rewards that the server took, now or before
+	refused []api.DecisionError // the first refused rewards, which are printed
+	more    int                 // number of other refused rewards
+}
+
+// Bounds of requests.
 const (
-	firstRewards = 100    // number of rewards in the first request
-	mostRewards  = 10_000 // largest number of rewards that the server accepts in a request
-	mostWaits    = 60     // number of times that a request is repeated, once a second, after status 429
+	firstRewards   = 100      // number of rewards in the first request
+	maxRewards     = 10_000   // largest number of rewards that the server accepts in a request
+	maxWaits       = 60       // number of times that a request is repeated, once per second, after status 429
+	maxShown       = 20       // largest number of refused rewards that are printed
+	maxAnswerBytes = 16 << 20 // largest number of bytes that are read of an answer
 )
 
 // send sends rewards in requests. It sends larger requests while they take little time, because a server has one minute
 // to answer.
-func (r *rewarding) send(ctx context.Context, all []reward) error {
-	size, most, waits := firstRewards, mostRewards, 0
+func (s *rewardSender) send(ctx context.Context, all []reward) (result sendResult, err error) {
+	size, largest, waits := firstRewards, maxRewards, 0
 	for at := 0; at < len(all); {
 		some := all[at:min(at+size, len(all))]
 		begun := time.Now()
-		status, err := r.post(ctx, some)
+		reply, status, err := s.post(ctx, some)
 		switch {
-		case status == http.StatusTooManyRequests && waits < mostWaits: // --rate of the server
+		case status == http.StatusTooManyRequests && waits < maxWaits: // --rate of the server
 			waits++
 			pause(ctx, time.Second)
 			continue
 		case status == http.StatusRequestEntityTooLarge && len(some) > 1: // --max-bytes of the server
 			size = len(some) / 2
-			most = size
+			largest = size
 			continue
 		case err != nil:
-			return fmt.Errorf("%d of %d rewards were sent: %w; correct this, and run the command again: no reward is "+
-				"counted twice", at, len(all), err)
+			return result, fmt.Errorf("%d of %d rewards were sent: %w; correct this, and run the command again: no "+
+				"reward is counted twice", at, len(all), err)
 		}
+		result.add(reply)
 		at, waits = at+len(some), 0
 		if took := time.Since(begun); took < 2*time.Second {
-			size = min(2*size, most)
+			size = min(2*size, largest)
 		} else if took > 10*time.Second {
 			size = max(size/2, 1)
 		}
 	}
-	return nil
+	return result, nil
 }
 
 // pause waits for d, or until ctx ends.
@@ -155,70 +161,69 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// mostShown is the largest number of refused rewards that are printed.
-const mostShown = 20
-
-// mostAnswer is the largest number of bytes that are read of an answer.
-const mostAnswer = 16 << 20
-
-// post sends one request with some rewards, and counts the rewards that were taken.
-func (r *rewarding) post(ctx context.Context, some []reward) (status int, err error) {
+// post sends one request with some rewards.
+func (s *rewardSender) post(ctx context.Context, some []reward) (reply api.RewardReply, status int, err error) {
 	text, err := json.Marshal(map[string][]reward{"rewards": some})
 	if err != nil {
-		return 0, err
+		return reply, 0, err
 	}
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, r.to+"/v1/reward", bytes.NewReader(text))
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(text))
 	if err != nil {
-		return 0, err
+		return reply, 0, err
 	}
 	q.Header.Set("Content-Type", "application/json")
-	if r.token != "" {
-		q.Header.Set("Authorization", "Bearer "+r.token)
+	if s.token != "" {
+		q.Header.Set("Authorization", "Bearer "+s.token)
 	}
-	w, err := r.client.Do(q)
+	w, err := s.client.Do(q)
 	if err != nil {
-		return 0, err
+		return reply, 0, err
 	}
 	defer w.Body.Close()
-	text, err = io.ReadAll(io.LimitReader(w.Body, mostAnswer))
-	switch {
-	case err != nil:
-		return w.StatusCode, err
-	case w.StatusCode == http.StatusOK:
-		return w.StatusCode, r.count(text, len(some))
-	case w.StatusCode == http.StatusUnauthorized:
-		return w.StatusCode, errors.New("the token is missing or wrong: give the token of the server with --token-file")
+	text, err = io.ReadAll(io.LimitReader(w.Body, maxAnswerBytes))
+	if err != nil {
+		return reply, w.StatusCode, err
+	}
+	reply, err = s.read(w, text, len(some))
+	return reply, w.StatusCode, err
+}
+
+// read reads the text of the answer to a request of n rewards.
+func (s *rewardSender) read(w *http.Response, text []byte, n int) (reply api.RewardReply, err error) {
+	switch w.StatusCode {
+	case http.StatusOK:
+		if json.Unmarshal(text, &reply) != nil || reply.Taken+len(reply.Errors) != n {
+			return reply, fmt.Errorf("%s is not a hyper serve: it answers %.200q to %d rewards", s.url, text, n)
+		}
+		return reply, nil
+	case http.StatusUnauthorized:
+		return reply, errors.New("the token is missing or wrong: give the token of the server with --token-file")
 	}
 	var f api.ErrorReply
 	if json.Unmarshal(text, &f) != nil || f.Error == "" {
 		f.Error = fmt.Sprintf("%.200s", bytes.TrimSpace(text))
 	}
-	return w.StatusCode, fmt.Errorf("%s/v1/reward answers %s: %s", r.to, w.Status, f.Error)
+	return reply, fmt.Errorf("%s answers %s: %s", s.url, w.Status, f.Error)
 }
 
-// count adds the answer to a request of n rewards to the counts.
-func (r *rewarding) count(text []byte, n int) error {
-	var a api.RewardReply
-	if err := json.Unmarshal(text, &a); err != nil || a.Taken+len(a.Errors) != n {
-		return fmt.Errorf("%s/v1/reward is not a hyper serve: it answers %.200q to %d rewards", r.to, text, n)
-	}
-	r.taken += a.Taken
-	shown := min(len(a.Errors), mostShown-len(r.refuse))
-	r.refuse = append(r.refuse, a.Errors[:shown]...)
-	r.others += len(a.Errors) - shown
-	return nil
+// add adds the answer to a request.
+func (r *sendResult) add(reply api.RewardReply) {
+	shown := min(len(reply.Errors), maxShown-len(r.refused))
+	r.taken += reply.Taken
+	r.refused = append(r.refused, reply.Errors[:shown]...)
+	r.more += len(reply.Errors) - shown
 }
 
-// report prints the number of rewards that were taken, and the refused rewards.
-func (r *rewarding) report(all int) {
-	for _, one := range r.refuse {
+// print prints the first refused rewards, and the numbers of rewards that were taken and refused.
+func (r sendResult) print(all int) {
+	for _, one := range r.refused {
 		if strings.Contains(one.Error, one.ID) {
 			one.ID = "refused"
 		}
 		fmt.Fprintf(os.Stderr, "%.80s: %.300s\n", one.ID, one.Error)
 	}
-	if r.others > 0 {
-		fmt.Fprintf(os.Stderr, "refused: %d others\n", r.others)
+	if r.more > 0 {
+		fmt.Fprintf(os.Stderr, "refused: %d others\n", r.more)
 	}
-	fmt.Printf("%d of %d rewards were taken, now or before; %d were refused\n", r.taken, all, len(r.refuse)+r.others)
+	fmt.Printf("%d of %d rewards were taken, now or before; %d were refused\n", r.taken, all, len(r.refused)+r.more)
 }

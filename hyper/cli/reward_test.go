@@ -129,12 +129,12 @@ func TestRewardRefuses(t *testing.T) {
 		"c.jsonl: line 1: the line has more than":         {written(t, "c.jsonl", strings.Repeat(" ", 100_000))},
 		"d.jsonl: line 1: weight must be positive":        {written(t, "d.jsonl", `{"id": "a", "reward": 1, "weight": 0}`)},
 		"want a file name that ends in .csv or .jsonl":    {written(t, "a.txt", "")},
-		"no such file":                                  {"nowhere.csv"},
-		"takes one argument, FILE":                      {},
-		"--to must be the address of a server":          {good, "--to", "127.0.0.1:8080"},
-		"one word, the token":                           {good, "--token-file", written(t, "token", "\n")},
-		"--tls-cert and --tls-key: open : no such file": {good, "--tls-key", good},
-		"good.csv has no certificate":                   {good, "--tls-ca", good},
+		"no such file":                         {"nowhere.csv"},
+		"takes one argument, FILE":             {},
+		"--to must be the address of a server": {good, "--to", "127.0.0.1:8080"},
+		"one word, the token":                  {good, "--token-file", written(t, "token", "\n")},
+		"TLS needs a certificate and its key":  {good, "--tls-key", good},
+		"good.csv has no certificate":          {good, "--tls-ca", good},
 	} {
 		refused(t, append([]string{"reward"}, args...), want)
 	}

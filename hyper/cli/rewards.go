@@ -56,8 +56,8 @@ func (r reward) check() error {
 func rewardColumns(names []string) (func(cells []string) (reward, error), error) {
 	for _, name := range names {
 		if !slices.Contains([]string{"id", "reward", "weight"}, name) {
-			return nil, fmt.Errorf("the header must have the columns id, reward and optionally weight, each once, got %.40q",
-				name)
+			return nil, fmt.Errorf("the header must have the columns id, reward and optionally weight, each once, got "+
+				"%.40q", name)
 		}
 	}
 	if !slices.Contains(names, "id") || !slices.Contains(names, "reward") {

@@ -14,13 +14,19 @@ import (
 
 const runHelp = `run simulates agents in a world, and writes the results.
 
-EXPERIMENT is an experiment of hyper list, or a CSV file with a header, or a Parquet file. In each period one row of the
-file is the context. The actions are the values of the last column, or of --set target=COLUMN, and the row's own value
-has reward 1. Four data sets are included: table --set data=digits, phishing, segment, shuttle. With --set
-order=shuffled each row occurs once. With --set standardize=online numbers are scaled by the numbers that a run has seen.
+EXPERIMENT is an experiment of hyper list, or a CSV file with a header, or a
+Parquet file. In each period one row of the file is the context. The actions are
+the values of the last column, or of --set target=COLUMN, and the row's own
+value has reward 1. Four data sets are included: table --set data=digits,
+phishing, segment, shuttle. With --set order=shuffled each row occurs once. With
+--set standardize=online numbers are scaled by the numbers that a run has seen.
 
-An agent is one of the experiment's, another learner of hyper list parts, or FILE.json, which has a learner and its settings:
-{"learner": "ensemble", "settings": {"particles": 30, "step-size": 0.02}}.`
+An agent is one of the experiment's agents, another learner of hyper list parts,
+or FILE.json, which has a learner and the learner's settings:
+{"learner": "ensemble", "settings": {"particles": 30, "step-size": 0.02}}.
+
+run prints the speed in run-periods per second. A run-period is one period of
+one run.`
 
 func runCommand() *cobra.Command {
 	var spec specFlags
@@ -37,11 +43,17 @@ func runCommand() *cobra.Command {
   hyper run table --set data=digits --set order=shuffled --periods 1797`,
 		Args: argument("EXPERIMENT"),
 	}
-	c.Flags().StringVar(&out, "out", "", "folder for the results (default: a new one in hyper-out)")
+	flags := c.Flags()
+	flags.StringVar(&out, "out", "", "folder for the results (default: a new one in hyper-out)")
 	spec.add(c)
 	spec.completes(c)
 	c.ValidArgsFunction = completeFirst
-	engine.add(c, false)
+	engine.addBackend(flags)
+	engine.addBatchRuns(flags)
+	engine.addWorkers(flags, workersUsage)
+	engine.addCheckpoints(flags)
+	engine.mix.add(flags)
+	engine.addJSON(flags, jsonUsage)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		s, err := spec.spec(c, args[0])
 		if err != nil {
@@ -54,7 +66,7 @@ func runCommand() *cobra.Command {
 			return err
 		}
 		return simulate(out, s, engine, func(o lab.Options) (lab.Progress, error) {
-			return lab.Run(c.Context(), s, known, o)
+			return lab.Run(c.Context(), s, knownExperiments, o)
 		})
 	}
 	return c
@@ -67,14 +79,18 @@ func resumeCommand() *cobra.Command {
 		Short: "Continue unfinished results of a run",
 		Args:  argument("DIR"),
 	}
-	engine.add(c, true)
+	flags := c.Flags()
+	engine.addWorkers(flags, workersUsage)
+	engine.addCheckpoints(flags)
+	engine.mix.add(flags)
+	engine.addJSON(flags, jsonUsage)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		h, _, err := lab.ReadResults(args[0], known)
+		h, _, err := lab.ReadResults(args[0], knownExperiments)
 		if err != nil {
 			return err
 		}
 		return simulate(args[0], h.Spec, engine, func(o lab.Options) (lab.Progress, error) {
-			return lab.Resume(c.Context(), known, o)
+			return lab.Resume(c.Context(), knownExperiments, o)
 		})
 	}
 	return c
@@ -105,7 +121,8 @@ func workerCommand() *cobra.Command {
 		Short:  "Advance batches of runs for a `hyper run` that started this process",
 		Hidden: true,
 		RunE: func(c *cobra.Command, args []string) error {
-			_ = lab.Worker(c.Context(), os.Stdin, os.Stdout, known, args) // the parent prints the error
+			// The parent prints the error.
+			_ = lab.Worker(c.Context(), os.Stdin, os.Stdout, knownExperiments, args)
 			return nil
 		},
 	}

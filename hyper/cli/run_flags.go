@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -31,7 +32,8 @@ func (f *specFlags) add(c *cobra.Command) {
 		"KEY=V[,V...]: a value of a setting, or several values for a sweep; repeatable, see hyper list")
 	flags.StringVar(&f.policy, "policy", "", strings.Join(catalog.Names(catalog.Policies()), ", ")+
 		": the same as --set policy=...")
-	flags.IntVar(&f.runs, "runs", 0, "number of independent runs of each agent and setting (default: depends on the size)")
+	flags.IntVar(&f.runs, "runs", 0,
+		"number of independent runs of each agent and setting (default: depends on the size)")
 	flags.IntVar(&f.periods, "periods", 0, "number of periods of each run (default: depends on the size)")
 	flags.Uint64Var(&f.seed, "seed", 0, "run i has seed SEED+i, for every agent and setting")
 	flags.BoolVar(&f.quick, "quick", false, "use the experiment's quick size (the default)")
@@ -109,19 +111,32 @@ type engineFlags struct {
 	mix                mixFlag
 }
 
-func (f *engineFlags) add(c *cobra.Command, resumed bool) {
-	flags := c.Flags()
-	if !resumed {
-		flags.StringVar(&f.backend, "backend", "",
-			"go, xla:cpu or xla:cuda (default: xla:cpu if its plugin is found, else go)")
-		flags.IntVar(&f.batchRuns, "batch-runs", 0,
-			"number of runs that one call advances together (default: depends on the backend)")
-	}
-	flags.IntVar(&f.workers, "workers", 0, "number of batches that run concurrently (default: one for each core; one on a GPU)")
+// Usages of flags of several commands.
+const (
+	backendUsage = "go, xla:cpu or xla:cuda (default: xla:cpu if its plugin is found, else go)"
+	workersUsage = "number of batches that run concurrently (default: one for each core; one on a GPU)"
+	jsonUsage    = "print one JSON object per agent and setting as the last lines of standard output"
+)
+
+func (f *engineFlags) addBackend(flags *pflag.FlagSet) {
+	flags.StringVar(&f.backend, "backend", "", backendUsage)
+}
+
+func (f *engineFlags) addBatchRuns(flags *pflag.FlagSet) {
+	flags.IntVar(&f.batchRuns, "batch-runs", 0,
+		"number of runs that one call advances together (default: depends on the backend)")
+}
+
+func (f *engineFlags) addWorkers(flags *pflag.FlagSet, usage string) {
+	flags.IntVar(&f.workers, "workers", 0, usage)
+}
+
+func (f *engineFlags) addCheckpoints(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.every, "checkpoint-every", 0, "time between checkpoints of a batch (default 20s)")
-	f.mix.add(flags)
-	flags.BoolVar(&f.json, "json", false,
-		"print one JSON object per agent and setting as the last lines of standard output")
+}
+
+func (f *engineFlags) addJSON(flags *pflag.FlagSet, usage string) {
+	flags.BoolVar(&f.json, "json", false, usage)
 }
 
 // check reports negative numbers.

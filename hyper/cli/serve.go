@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -22,7 +22,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
 )
 
-// service holds the flags of `hyper serve`.
+// service holds the flags of hyper serve.
 type service struct {
 	options   serve.Options
 	file      string // file of the Spec; "" if the server reads from another server
@@ -35,16 +35,24 @@ type service struct {
 }
 
 func serveCommand() *cobra.Command {
-	v := service{}
+	var v service
 	c := &cobra.Command{
 		Use:   "serve FILE.json | --from URL",
-		Short: "Serve an agent over HTTP: it decides, learns from rewards, and is saved",
-		Long: "Serve an agent over HTTP and JSON. FILE.json lists the options to choose from, and names the learner; " +
-			"hyper/serve/README.md has examples. The server describes its API at /openapi.json, and shows at / what the " +
-			"agent does. It writes each decision and reward to its log on the disk before it answers, so that nothing is " +
-			"lost, however it ends. SIGTERM stops the server: it answers the requests under way, and saves the agent. " +
-			"SIGHUP reads FILE.json again, which may then have other arms or features. With --from, the server decides by " +
-			"snapshots of another server, which learns, and learns nothing itself.",
+		Short: "Serve an agent over HTTP: the agent decides, learns from rewards, and is saved",
+		Long: `Serve an agent over HTTP and JSON. FILE.json lists the options to choose from,
+and names the learner; hyper/serve/README.md has examples. The server describes
+its API at /openapi.json. The page at / shows what the agent does.
+
+With --sync each (the default) or grouped, the server writes each decision and
+reward to its log on the disk before it answers. Then a crash loses no answered
+decision or reward. With --sync none, a loss of power loses the last seconds.
+
+SIGTERM stops the server: the server answers the requests under way, and saves
+the agent. After SIGHUP the server reads FILE.json again, which may then have
+other arms or features.
+
+With --from URL, the server decides by snapshots of the server at URL. Only the
+server at URL learns.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if v.options.From == "" {
 				return argument("FILE.json")(c, args)
@@ -62,13 +70,15 @@ func serveCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&v.address, "listen", "127.0.0.1:8080", "HOST:PORT; an address other than loopback needs a token or certificates")
-	f.StringSliceVar(&v.options.Hosts, "host", nil, "name by which clients call the server, without a port, such as the Host that a proxy "+
-		"passes on; may be repeated. Loopback, the server's own address and the name in --listen are always allowed")
+	f.StringVar(&v.address, "listen", "127.0.0.1:8080",
+		"HOST:PORT; an address other than loopback needs a token or certificates")
+	f.StringSliceVar(&v.options.Hosts, "host", nil, "name by which clients call the server, without a port, such as "+
+		"the Host that a proxy passes on; repeatable. Loopback, the server's own address and the name in --listen "+
+		"are always allowed")
 	f.StringVar(&v.options.Dir, "dir", "hyper-agent", "folder of the agent and its log")
-	f.StringVar(&v.sync, "sync", durable.Each.String(), "when an answer is sent: each (when its record is on the disk), "+
-		"grouped (likewise, but up to 2 ms later, so that answers share a write) or none (at once: a loss of power loses "+
-		"the last seconds)")
+	f.StringVar(&v.sync, "sync", durable.Each.String(), "when an answer is sent: each (when its record is on the "+
+		"disk), grouped (likewise, but up to 2 ms later, so that answers share a write) or none (at once: a loss of "+
+		"power loses the last seconds)")
 	f.DurationVar(&v.options.KeepLog, "keep-log", 0, "age at which saved records are dropped from the log; "+
 		"0 keeps all, for hyper evaluate")
 	f.DurationVar(&v.saveEvery, "save-every", time.Minute, "time between saves of the agent; 0 saves only at the end")
@@ -80,10 +90,12 @@ func serveCommand() *cobra.Command {
 	f.StringVar(&v.tokenFile, "token-file", "", "file with the token that clients must send")
 	f.StringVar(&v.tls.Cert, "tls-cert", "", "certificate of the server, PEM")
 	f.StringVar(&v.tls.Key, "tls-key", "", "key of --tls-cert, PEM")
-	f.StringVar(&v.tls.ClientCA, "tls-client-ca", "", "authority that must have signed the certificates of clients, PEM")
+	f.StringVar(&v.tls.ClientCA, "tls-client-ca", "",
+		"authority that must have signed the certificates of clients, PEM")
 	f.Int64Var(&v.options.MostBytes, "max-bytes", 1<<20, "largest size of a request in bytes")
 	f.IntVar(&v.options.MostActions, "max-actions", 1000, "largest number of actions of a decision")
-	f.Float64Var(&v.options.Rate, "rate", 0, "largest number of requests per second, of all clients together; 0 means no bound")
+	f.Float64Var(&v.options.Rate, "rate", 0,
+		"largest number of requests per second, of all clients together; 0 means no bound")
 	f.BoolVar(&v.options.Pprof, "pprof", false, "serve Go's profiles at /debug/pprof/")
 	return c
 }
@@ -118,7 +130,11 @@ func (v *service) run(ctx context.Context) error {
 	if name, _, _ := net.SplitHostPort(v.address); name != "" && net.ParseIP(name) == nil {
 		v.options.Hosts = append(v.options.Hosts, name)
 	}
-	v.options.Client = clientWith(secure)
+	if v.options.From != "" && secure != nil {
+		if v.options.Client, err = serve.NewClient(v.tls.Cert, v.tls.Key, v.tls.ClientCA); err != nil {
+			return err
+		}
+	}
 	v.options.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	s, err := serve.New(v.options)
 	if err != nil {
@@ -131,7 +147,8 @@ func (v *service) run(ctx context.Context) error {
 	if secure != nil {
 		listener = tls.NewListener(listener, secure)
 	} else if v.options.Token != "" {
-		v.options.Log.Warn("clients send the token unencrypted: give a certificate, or put a proxy that encrypts in front of the server")
+		v.options.Log.Warn("clients send the token unencrypted: give a certificate, or put a proxy that encrypts in " +
+			"front of the server")
 	}
 	v.options.Log.Info("serving", "address", listener.Addr().String(), "tls", secure != nil, "dir", v.options.Dir)
 	return v.serve(ctx, s, listener)
@@ -142,15 +159,15 @@ func (v *service) serve(ctx context.Context, s *serve.Server, listener net.Liste
 	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
 		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16,
 		ErrorLog: slog.NewLogLogger(v.options.Log.Handler(), slog.LevelWarn)}
-	failed := make(chan error, 1)
-	go func() { failed <- h.Serve(listener) }()
+	ended := make(chan error, 1)
+	go func() { ended <- h.Serve(listener) }()
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
 	defer signal.Stop(reload)
-	every, do, failing := v.saveEvery, s.Save, "the agent cannot be saved"
+	every, repeat, failing := v.saveEvery, s.Save, "the agent cannot be saved"
 	if v.options.From != "" {
 		every, failing = v.askEvery, "the server continues with the last snapshot"
-		do = func() error {
+		repeat = func() error {
 			ctx, cancel := context.WithTimeout(ctx, time.Minute)
 			defer cancel()
 			return s.Refresh(ctx)
@@ -164,10 +181,10 @@ func (v *service) serve(ctx context.Context, s *serve.Server, listener net.Liste
 	}
 	for {
 		select {
-		case err := <-failed:
+		case err := <-ended:
 			return failure{errors.Join(err, s.Close())}
 		case <-tick:
-			if err := do(); err != nil {
+			if err := repeat(); err != nil {
 				v.options.Log.Error(failing, "error", err)
 			}
 		case <-reload:
@@ -182,18 +199,7 @@ func (v *service) serve(ctx context.Context, s *serve.Server, listener net.Liste
 	}
 }
 
-// clientWith returns a client for the server of --from. It sends the certificate of this server, and trusts the
-// authority of this server's clients.
-func clientWith(server *tls.Config) *http.Client {
-	if server == nil {
-		return nil
-	}
-	return &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, Certificates: server.Certificates,
-			RootCAs: server.ClientCAs},
-	}}
-}
-
+// reload reads the Spec again, or the snapshot of the server of --from.
 func (v *service) reload(ctx context.Context, s *serve.Server) error {
 	if v.file == "" {
 		return s.Refresh(ctx)
@@ -209,15 +215,14 @@ func (v *service) reload(ctx context.Context, s *serve.Server) error {
 func (v *service) stop(h *http.Server, s *serve.Server) error {
 	wait, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	err := errors.Join(h.Shutdown(wait), s.Close())
-	if err != nil {
+	if err := errors.Join(h.Shutdown(wait), s.Close()); err != nil {
 		return failure{err}
 	}
 	v.options.Log.Info("saved, and stopped", "dir", v.options.Dir)
 	return nil
 }
 
-// syncOf returns the Sync with a name.
+// syncOf returns the value of --sync with this name.
 func syncOf(name string) (durable.Sync, error) {
 	if s := enum.Of[durable.Sync](name); s != 0 {
 		return s, nil
@@ -225,15 +230,18 @@ func syncOf(name string) (durable.Sync, error) {
 	return 0, fmt.Errorf("--sync must be each, grouped or none, got %q", name)
 }
 
-// readToken reads a token from a file; without a file it returns "".
+// readToken reads a token from a file. Without a file it returns "".
 func readToken(file string) (string, error) {
 	if file == "" {
 		return "", nil
 	}
 	text, err := os.ReadFile(file)
-	token := string(bytes.TrimSpace(text))
-	if err == nil && (token == "" || bytes.ContainsAny(bytes.TrimSpace(text), " \t\r\n")) {
-		err = fmt.Errorf("%s must have one word, the token", file)
+	if err != nil {
+		return "", err
 	}
-	return token, err
+	words := strings.Fields(string(text))
+	if len(words) != 1 {
+		return "", fmt.Errorf("%s must have one word, the token", file)
+	}
+	return words[0], nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -20,13 +21,15 @@ func shardCommand() *cobra.Command {
 	var serve bool
 	c := &cobra.Command{
 		Use:   "shard DIR [NUMBER]",
-		Short: "Run one shard of a sweep, as a task of a cluster; can be repeated and continues where it stopped",
-		Long: `shard runs one shard of the sweep in DIR. Its number is NUMBER, or $SLURM_ARRAY_TASK_ID or
-$JOB_COMPLETION_INDEX, which schedulers set. If the shard is done, the command ends at once; if it was begun, here or
-elsewhere, the command continues it. On SIGTERM it saves its state, and ends with status 130.
+		Short: "Run one shard of a sweep, as a task of a cluster, or continue it",
+		Long: `shard runs one shard of the sweep in DIR. Its number is NUMBER, or
+$SLURM_ARRAY_TASK_ID or $JOB_COMPLETION_INDEX, which schedulers set. If the
+shard is done, the command ends at once. If the shard was begun, here or
+elsewhere, the command continues it. On SIGTERM the command saves the shard's
+state, and ends with status 130.
 
-Exit status: 0 if the shard is done; 1 if it failed, and may be tried again; 2 if it cannot be done; 130 after an
-interruption.`,
+Exit status: 0 if the shard is done; 1 if it failed, and may be tried again; 2
+if it cannot be done; 130 after an interruption.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return argument("DIR")(c, args)
@@ -34,25 +37,28 @@ interruption.`,
 			return argument("DIR", "NUMBER")(c, args)
 		},
 	}
-	engine.add(c, true)
-	c.Flags().Lookup("json").Hidden = true
-	c.Flags().BoolVar(&serve, "serve", false,
+	flags := c.Flags()
+	engine.addWorkers(flags, workersUsage)
+	engine.addCheckpoints(flags)
+	engine.mix.add(flags)
+	flags.BoolVar(&serve, "serve", false,
 		"run as a worker of hyper sweep: NUMBER is a share k/n of the cores, standard input has shards")
-	c.Flags().Lookup("serve").Hidden = true
+	_ = flags.MarkHidden("serve")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if serve && len(args) == 2 {
-			return failed(sweep.Serve(c.Context(), os.Stdin, os.Stdout, known, args[0], args[1], engine.every,
-				engine.mix.reporter()))
+			return failed(sweep.Serve(c.Context(), os.Stdin, os.Stdout, knownExperiments, args[0], args[1],
+				engine.every, engine.mix.reporter()))
 		}
 		n, err := shardNumber(args[1:])
 		if err != nil {
 			return err
 		}
-		return runShard(c, args[0], n, engine)
+		return runShard(c.Context(), args[0], n, engine)
 	}
 	return c
 }
 
+// shardNumber returns the number in the arguments after DIR, or in an environment variable.
 func shardNumber(args []string) (int, error) {
 	text, from := "", ""
 	for _, name := range shardVariables {
@@ -64,8 +70,7 @@ func shardNumber(args []string) (int, error) {
 		text, from = args[0], "NUMBER"
 	}
 	if text == "" {
-		return 0, fmt.Errorf("no shard is given: give NUMBER, $%s or $%s", shardVariables[0],
-			shardVariables[1])
+		return 0, fmt.Errorf("no shard is given: give NUMBER, $%s or $%s", shardVariables[0], shardVariables[1])
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
@@ -74,8 +79,8 @@ func shardNumber(args []string) (int, error) {
 	return n, nil
 }
 
-func runShard(c *cobra.Command, dir string, n int, engine engineFlags) error {
-	p, err := sweep.Open(dir, known)
+func runShard(ctx context.Context, dir string, n int, engine engineFlags) error {
+	p, err := sweep.Open(dir, knownExperiments)
 	if err != nil {
 		return err
 	}
@@ -83,5 +88,7 @@ func runShard(c *cobra.Command, dir string, n int, engine engineFlags) error {
 		return fmt.Errorf("%s has no shard %d: the shards are 0 to %d", dir, n, len(p.Shards)-1)
 	}
 	p.Mix = engine.mix.reporter()
-	return engine.work("", func(o lab.Options) error { return failed(p.RunShard(c.Context(), dir, n, known, o)) })
+	return engine.work("", func(o lab.Options) error {
+		return failed(p.RunShard(ctx, dir, n, knownExperiments, o))
+	})
 }

@@ -84,7 +84,7 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 			return bytes.Contains(must.M1(os.ReadFile(path)), []byte(`"interrupted"`))
 		})
 	}
-	plan := must.M1(sweep.Open(dir, known))
+	plan := must.M1(sweep.Open(dir, knownExperiments))
 	preempted := false
 	waitFor(t, 6*time.Minute, func() bool {
 		states := must.M1(plan.States(dir))

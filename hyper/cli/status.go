@@ -19,10 +19,17 @@ func statusCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status DIR",
 		Short: "Show the progress of a sweep: shards done, running, failed and waiting, and the time left",
-		Long: `status prints the number of shards of a sweep that are done, running, interrupted (saved, by a signal), killed
-(their process has ended without saving), failed, damaged (the results differ from what the worker wrote) or waiting. It
-prints the shards to run again, and the time left at the speed of the running ones. For a process on another machine it
-uses the process's heartbeat, which may be 90 seconds old.`,
+		Long: `status prints the number of shards of a sweep in each state:
+
+  done, running, waiting, failed
+  interrupted  A signal has ended the process, after the shard was saved.
+  killed       The process has ended without saving.
+  damaged      The results differ from what the worker wrote.
+
+status also prints the shards to run again, and the time left at the speed of
+the running shards, in run-periods per second. A run-period is one period of one
+run. For a process on another machine, status uses the process's heartbeat,
+which may be 90 seconds old.`,
 		Args: argument("DIR"),
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per shard")
@@ -32,7 +39,7 @@ uses the process's heartbeat, which may be 90 seconds old.`,
 			return err
 		}
 		for _, dir := range dirs {
-			p, err := sweep.Open(dir, known)
+			p, err := sweep.Open(dir, knownExperiments)
 			if err != nil {
 				return err
 			}
@@ -54,7 +61,7 @@ uses the process's heartbeat, which may be 90 seconds old.`,
 	return c
 }
 
-// sweepsOf returns the folder itself, or the folders of a search's rungs so far.
+// sweepsOf returns the folder of a sweep, or the folders of the rounds of a search so far.
 func sweepsOf(dir string) ([]string, error) {
 	if _, err := sweep.OpenSearch(dir); err != nil {
 		return []string{dir}, nil // sweep.Open reports the fault
@@ -69,6 +76,7 @@ func sweepsOf(dir string) ([]string, error) {
 	return out, nil
 }
 
+// printStates prints the progress of a sweep, and a line for each shard that is neither done nor waiting.
 func printStates(dir string, states []sweep.Status) error {
 	sum := sweep.Summarize(states)
 	var counts []string
@@ -87,7 +95,8 @@ func printStates(dir string, states []sweep.Status) error {
 	case len(sum.Shards[sweep.Running]) > 0:
 		fmt.Printf("time left: %s at %.0f run-periods per second\n", left, sum.Rate)
 	default:
-		fmt.Printf("time left: nothing is running; %s with one worker, at %.0f run-periods per second\n", left, sum.Rate)
+		fmt.Printf("time left: nothing is running; %s with one worker, at %.0f run-periods per second\n", left,
+			sum.Rate)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, s := range states {

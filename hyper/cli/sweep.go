@@ -23,7 +23,7 @@ type sweepFlags struct {
 	space           []string
 	random, halving int
 	least           bool
-	out, name       string // name is the engine's name
+	out, engineName string
 	shards          int
 	dryRun          bool
 	cluster         clusterFlags
@@ -41,10 +41,13 @@ func sweepCommand() *cobra.Command {
 		Args: argument("EXPERIMENT, SPEC.json or the folder of a sweep"),
 	}
 	f.spec.add(c)
-	f.engine.add(c, false)
 	flags := c.Flags()
-	flags.Lookup("json").Hidden = true // no sweep prints rows
-	flags.Lookup("workers").Usage = "number of worker processes of the local engine (default: one for each core; one on a GPU)"
+	f.engine.addBackend(flags)
+	f.engine.addBatchRuns(flags)
+	f.engine.addWorkers(flags,
+		"number of worker processes of the local engine (default: one for each core; one on a GPU)")
+	f.engine.addCheckpoints(flags)
+	f.engine.mix.add(flags)
 	flags.StringArrayVar(&f.space, "space", nil,
 		"KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: the values of a key to search; repeatable")
 	flags.IntVar(&f.random, "random", 0, "draw N settings from --space")
@@ -53,7 +56,7 @@ func sweepCommand() *cobra.Command {
 	flags.BoolVar(&f.least, "least", false,
 		"with --halving: search for the least computation that performs well, like hyper tune --least")
 	flags.StringVar(&f.out, "out", "", "folder of the sweep (required for a new one)")
-	flags.StringVar(&f.name, "engine", "local", "local, slurm or kubernetes")
+	flags.StringVar(&f.engineName, "engine", "local", "local, slurm or kubernetes")
 	flags.IntVar(&f.shards, "shards", 0, "approximate number of shards (default: 32, or fewer with one batch each)")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the shards, the script or the manifest, and run nothing")
 	f.cluster.add(flags)
@@ -64,14 +67,15 @@ func sweepCommand() *cobra.Command {
 func (f *sweepFlags) run(c *cobra.Command, what string) error {
 	err := f.start(c, what)
 	if errors.Is(err, lab.ErrInterrupted) {
-		fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are saved: `hyper sweep %s` continues\n", cmp.Or(f.out, what))
+		fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are saved: `hyper sweep %s` continues\n",
+			cmp.Or(f.out, what))
 	}
 	return err
 }
 
 // start begins a sweep or a search, or continues a folder.
 func (f *sweepFlags) start(c *cobra.Command, what string) error {
-	if err := errors.Join(f.engine.check(), f.cluster.check(f.name, cmp.Or(f.out, what))); err != nil {
+	if err := errors.Join(f.engine.check(), f.cluster.check(f.engineName, cmp.Or(f.out, what))); err != nil {
 		return err
 	}
 	if isSweep(what) {
@@ -80,7 +84,7 @@ func (f *sweepFlags) start(c *cobra.Command, what string) error {
 	if err := sweepable(what); err != nil {
 		return err
 	}
-	if f.out == "" && (!f.dryRun || f.name != "local") {
+	if f.out == "" && (!f.dryRun || f.engineName != "local") {
 		return errors.New("--out must be given: the folder of the sweep")
 	}
 	if f.least && f.halving == 0 {
@@ -125,10 +129,10 @@ func (f *sweepFlags) newPlan(c *cobra.Command, what string, o sweep.Options) err
 		if err := newFolder(f.out, sweep.PlanFile); err != nil {
 			return err
 		}
-		if err := p.Create(f.out, known); err != nil {
+		if err := p.Create(f.out, knownExperiments); err != nil {
 			return err
 		}
-		if p, err = sweep.Open(f.out, known); err != nil { // other code may have begun it
+		if p, err = sweep.Open(f.out, knownExperiments); err != nil { // other code may have begun it
 			return err
 		}
 	}
@@ -142,8 +146,8 @@ func sweepable(what string) error {
 	if strings.HasSuffix(what, ".json") || slices.Contains(experiments(), name) {
 		return nil
 	}
-	return fmt.Errorf("%s is not an experiment%s, not a file of a Spec and not a folder of a sweep; the experiments are %s", what,
-		nearest.Hint(what, experiments()), strings.Join(experiments(), ", "))
+	return fmt.Errorf("%s is not an experiment%s, not a file of a Spec and not a folder of a sweep; the experiments "+
+		"are %s", what, nearest.Hint(what, experiments()), strings.Join(experiments(), ", "))
 }
 
 // isSweep reports whether a path is the folder of a sweep or a search.

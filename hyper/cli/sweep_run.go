@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,18 +17,19 @@ import (
 
 // resume continues a sweep or a search.
 func (f *sweepFlags) resume(c *cobra.Command, dir string) error {
-	begun := append(settingFlags, "halving", "least", "out", "shards", "backend", "batch-runs")
-	if err := refuseFlags(c, dir+" is a sweep that has begun: %s cannot change it", begun...); err != nil {
+	begun := slices.Concat(settingFlags, []string{"halving", "least", "out", "shards", "backend", "batch-runs"})
+	if err := refuseFlags(c, "cannot change the sweep "+dir+", which has begun", begun...); err != nil {
 		return err
 	}
 	s, err := sweep.OpenSearch(dir)
 	if err == nil {
 		s.Mix = f.engine.mix.reporter()
 		return f.runSearch(c.Context(), s, dir)
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	p, err := sweep.Open(dir, known)
+	p, err := sweep.Open(dir, knownExperiments)
 	if err != nil {
 		return err
 	}
@@ -38,30 +40,33 @@ func (f *sweepFlags) resume(c *cobra.Command, dir string) error {
 // runSearch runs the rungs of a search. With a scheduler it only starts the next rung.
 func (f *sweepFlags) runSearch(ctx context.Context, s sweep.Search, dir string) error {
 	if f.dryRun {
-		spec, err := s.Tuning.Spec(known)
+		spec, err := s.Tuning.Spec(knownExperiments)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(os.Stderr, "hyper: a search has several rounds; this shows all its settings at the size of the last round")
+		fmt.Fprintln(os.Stderr, "hyper: a search has several rounds; these are all settings, at the size of the last "+
+			"round")
 		p, err := sweep.New(spec, s.Options)
 		if err != nil {
 			return err
 		}
 		return f.runPlan(ctx, p, dir)
 	}
-	t, err := s.Run(dir, known, func(rung string, p sweep.Plan) error {
-		if _, _, err := p.Rows(rung, known); err == nil {
+	t, err := s.Run(dir, knownExperiments, func(rung string, p sweep.Plan) error {
+		if _, _, err := p.Rows(rung, knownExperiments); err == nil {
 			return nil
 		}
-		if err := f.runPlan(ctx, p, rung); err != nil || f.name == "local" {
+		if err := f.runPlan(ctx, p, rung); err != nil || f.engineName == "local" {
 			return err
 		}
 		return errLater
 	})
 	if errors.Is(err, errLater) {
-		fmt.Fprintf(os.Stderr, "when this round is done, `hyper sweep %s --engine %s` starts the next\n", dir, f.name)
+		fmt.Fprintf(os.Stderr, "when this round is done, `hyper sweep %s --engine %s` starts the next round\n", dir,
+			f.engineName)
 		return nil
-	} else if err != nil {
+	}
+	if err != nil {
 		return err
 	}
 	return printTuning(t)
@@ -73,9 +78,9 @@ var errLater = errors.New("later")
 // runPlan runs the shards of a plan, or submits them.
 func (f *sweepFlags) runPlan(ctx context.Context, p sweep.Plan, dir string) error {
 	switch {
-	case f.name == "slurm":
+	case f.engineName == "slurm":
 		return f.cluster.slurm(ctx, p, dir, f.engine, f.dryRun)
-	case f.name == "kubernetes":
+	case f.engineName == "kubernetes":
 		return f.cluster.kubernetes(p, dir, f.engine, f.dryRun)
 	case f.dryRun:
 		return printPlan(p)
@@ -83,6 +88,7 @@ func (f *sweepFlags) runPlan(ctx context.Context, p sweep.Plan, dir string) erro
 	return f.runLocal(ctx, p, dir)
 }
 
+// runLocal runs the shards of a plan in processes on this machine.
 func (f *sweepFlags) runLocal(ctx context.Context, p sweep.Plan, dir string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -126,7 +132,7 @@ func printPlan(p sweep.Plan) error {
 		fmt.Printf("shard %d: %d settings of %s, %d runs from seed %d, %d periods\n", n, len(s.Entries),
 			spec.Entries[0].Agent, s.Runs, spec.Seed, spec.Periods)
 	}
-	_, err := fmt.Printf("%d shards, %d settings, %d runs each, on %s\n", len(p.Shards),
-		len(p.Spec.Entries), p.Spec.Runs, p.Backend)
+	_, err := fmt.Printf("%d shards, %d settings, %d runs each, on %s\n", len(p.Shards), len(p.Spec.Entries),
+		p.Spec.Runs, p.Backend)
 	return err
 }

@@ -13,32 +13,43 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
 
-const sweepLong = `sweep runs many settings in shards. A shard is a part of the settings and seeds, with a folder
-for its results. If its process is ended, the shard can be continued, and gives the same bytes. The settings are
+const sweepLong = `sweep runs many settings in shards. A shard is a part of the settings and seeds,
+with a folder for the shard's results. A shard whose process has ended can be
+continued, and gives the same bytes. The settings are
 
-  a grid     hyper sweep EXPERIMENT --set KEY=V,V ...    every combination, as in hyper run
-  random     --space KEY=LOW:HIGH ... --random N         N settings of one --agent, drawn as in hyper tune
-  halving    --space KEY=LOW:HIGH ... --halving N        a search for one --agent, as in hyper tune
-  a file     hyper sweep SPEC.json                       {"experiment", "entries": [{"agent", "settings": {...}}],
-                                                         "periods", "runs", "seed"}
+  a grid   EXPERIMENT --set KEY=V,V ...: every combination, as in hyper run
+  random   EXPERIMENT --space KEY=LOW:HIGH ... --random N: N settings of one
+           --agent, drawn as in hyper tune
+  halving  EXPERIMENT --space KEY=LOW:HIGH ... --halving N: a search for one
+           --agent, as in hyper tune
+  a file   SPEC.json, which has {"experiment", "entries":
+           [{"agent", "settings": {...}}], "periods", "runs", "seed"}
 
-OUT/plan.json lists the shards, and never changes. If sweep is called again with the same arguments, or as hyper
-sweep OUT, it continues; other arguments are an error. hyper status OUT shows the progress, and hyper merge OUT FILE
-joins the results. Their bytes do not depend on the engine, the number of workers and interruptions. Settings that
-only differ in numbers that need no new program (* in hyper list) are compiled once.
+OUT/plan.json lists the shards, and never changes. If sweep is called again with
+the same arguments, or as hyper sweep OUT, it continues; other arguments are an
+error. hyper status OUT shows the progress, and hyper merge OUT FILE joins the
+results. The bytes of the results do not depend on the engine, the number of
+workers or interruptions. Settings that only differ in numbers that need no new
+program (* in hyper list) are compiled once.
 
 Engines:
 
-  local        --workers processes on this machine. A process that is killed is replaced.
-  slurm        a job array with a task for each shard, submitted by sbatch. Tasks that are killed or fail are
-               requeued (--retries times). Tasks that are preempted, or near their --time, save their state on
-               SIGTERM and are requeued. OUT must be on a file system that all nodes share.
-  kubernetes   writes OUT/kubernetes.yaml, an Indexed Job, for kubectl apply -f. The volume of --claim, mounted at
-               --mount, must contain OUT as --pod-dir. It must support appends, renames and locks, as NFS and
-               CephFS do; S3 does through a file system with these operations.
+  local        --workers processes on this machine. A process that is killed is
+               replaced.
+  slurm        a job array with a task for each shard, submitted by sbatch.
+               Tasks that are killed or fail are requeued (--retries times).
+               Tasks that are preempted, or near their --time, save their state
+               on SIGTERM and are requeued. OUT must be on a file system that
+               all nodes share.
+  kubernetes   writes OUT/kubernetes.yaml, an Indexed Job, for kubectl apply -f.
+               The volume of --claim, mounted at --mount, must contain OUT as
+               --pod-dir. The volume must support appends, renames and locks, as
+               NFS and CephFS do; S3 does through a file system with these
+               operations.
 
-With slurm and kubernetes each call runs one round of --halving; call again when it is done. --dry-run writes
-nothing: it prints the shards, or the script or manifest.`
+With slurm and kubernetes each call runs one round of --halving: call hyper
+sweep again when the round is done. --dry-run prints the shards, or the script
+or manifest, and writes nothing.`
 
 // settingFlags lists the flags that determine the settings of a sweep.
 var settingFlags = []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space", "random"}
@@ -46,14 +57,15 @@ var settingFlags = []string{"agent", "set", "policy", "runs", "periods", "seed",
 // settings returns the Spec of a grid, a random search or a file.
 func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
 	if strings.HasSuffix(what, ".json") {
-		if err := refuseFlags(c, what+" has the settings: %s cannot be combined with it", settingFlags...); err != nil {
+		why := "cannot be combined with " + what + ", which has the settings"
+		if err := refuseFlags(c, why, settingFlags...); err != nil {
 			return lab.Spec{}, err
 		}
 		text, err := os.ReadFile(what)
 		if err != nil {
 			return lab.Spec{}, err
 		}
-		spec, _, err := lab.ParseSpec(text, known)
+		spec, _, err := lab.ParseSpec(text, knownExperiments)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", what, err)
 		}
@@ -64,7 +76,7 @@ func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
 		if err != nil {
 			return lab.Spec{}, err
 		}
-		return t.Spec(known)
+		return t.Spec(knownExperiments)
 	}
 	if len(f.space) > 0 {
 		return lab.Spec{}, errors.New("--space needs --random N or --halving N, the number of settings to draw from it")
@@ -81,7 +93,7 @@ func (f *sweepFlags) search(c *cobra.Command, name string, o sweep.Options) (swe
 	if err != nil {
 		return sweep.Search{}, err
 	}
-	return sweep.NewSearch(t, known, o)
+	return sweep.NewSearch(t, knownExperiments, o)
 }
 
 // tuning returns the space from which settings are drawn.

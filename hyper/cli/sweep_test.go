@@ -43,7 +43,7 @@ func TestSweepStatusMergeCompare(t *testing.T) {
 		{"--set", "sgd-steps=2"}} {
 		refused(t, append(args, change...), "choose another folder")
 	}
-	refused(t, []string{"sweep", dir, "--seed", "1"}, "cannot change it")
+	refused(t, []string{"sweep", dir, "--seed", "1"}, "--seed cannot change the sweep")
 }
 
 // A sweep of a Spec's file, in the form of a result's header, equals the sweep of the same flags.
@@ -74,7 +74,7 @@ func TestSweepSearches(t *testing.T) {
 	random := filepath.Join(dir, "random")
 	must0(t, append([]string{"sweep", "--space", "step-size=0.01:1", "--random", "3", "--out", random},
 		tinySweep...)...)
-	p, err := sweep.Open(random, known)
+	p, err := sweep.Open(random, knownExperiments)
 	must.M(err)
 	seen := map[any]bool{}
 	for _, e := range p.Spec.Entries {

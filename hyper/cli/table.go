@@ -23,23 +23,29 @@ func tableCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "table",
 		Short: "Print one table of agents: their costs, beliefs and regrets",
-		Long: `table prints results of each agent as Markdown: the operations, the time on one core and the memory of a period;
-the distance between its joint predictions of tau classes and the truth on the Neural Testbed, divided by the distance of
-a single network; and its mean regret in each world, at the end and at three horizons. Numbers in brackets are 95%
-intervals.
+		Long: `table prints a Markdown table. For each agent it shows:
+  - the operations of a period, the time of a period on one core, and the memory
+    of a run
+  - on the Neural Testbed, the KL divergence of the agent's joint predictions of
+    tau classes from the truth, divided by that of a single network
+  - the mean regret in each world
+More tables show all sweeps of the testbed, and three horizons of each world.
+Numbers in brackets are 95% intervals.
 
-It reads records of hyper testbed, study files (hyper export) and costs.json (hyper bench study --json), in folders like
-those of notebooks/results. The table includes other agents whose study files are in these folders.`,
+table reads records of hyper testbed, study files (hyper export) and costs.json
+(hyper bench study --json), in folders like those of notebooks/results. The
+table includes all agents whose study files are in these folders.`,
 		Example: "  hyper table --study notebooks/results",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if _, err := os.Stat(study); err != nil {
 				return fmt.Errorf("there is no folder %s: give --study DIR, a folder of results", study)
 			}
-			t, err := beyond.Tabulate(known, study, mix.reporter())
+			t, err := beyond.Tabulate(knownExperiments, study, mix.reporter())
 			if errors.Is(err, beyond.ErrNoResults) {
 				return fmt.Errorf("%w: give --study DIR, a folder of results", err)
-			} else if err != nil {
+			}
+			if err != nil {
 				return err
 			}
 			if asJSON {
@@ -58,9 +64,11 @@ those of notebooks/results. The table includes other agents whose study files ar
 // writeTable writes the table as Markdown: a line for each agent, with its scores on the first sweep and its regrets at
 // the last period, then all sweeps, and the horizons of each world.
 func writeTable(w io.Writer, t beyond.Table) {
-	head := []string{"Agent", "Operations a period", "Time, µs", "Memory of a run, MB"}
+	head := []string{"Agent", "Operations per period", "Time, µs", "Memory of a run, MB"}
 	columns := sweepColumns(t.Sweeps)
-	first := slices.DeleteFunc(slices.Clone(columns), func(c sweepColumn) bool { return c.of.Sweep != t.Sweeps[0].Sweep })
+	first := slices.DeleteFunc(slices.Clone(columns), func(c sweepColumn) bool {
+		return c.of.Sweep != t.Sweeps[0].Sweep
+	})
 	for _, c := range first {
 		head = append(head, fmt.Sprintf("Testbed, tau = %d", c.tau))
 	}
@@ -97,6 +105,7 @@ type sweepColumn struct {
 	tau int
 }
 
+// sweepColumns returns a column for each sweep and tau.
 func sweepColumns(sweeps []beyond.SweepScores) (columns []sweepColumn) {
 	for _, s := range sweeps {
 		var taus []int
@@ -105,7 +114,7 @@ func sweepColumns(sweeps []beyond.SweepScores) (columns []sweepColumn) {
 		}
 		slices.Sort(taus)
 		for _, tau := range slices.Compact(taus) {
-			columns = append(columns, sweepColumn{s, tau})
+			columns = append(columns, sweepColumn{of: s, tau: tau})
 		}
 	}
 	return columns
@@ -146,7 +155,8 @@ func (c sweepColumn) marks(agent string) string {
 
 // writeSweeps writes the scores of agents on all sweeps.
 func writeSweeps(w io.Writer, agents []string, columns []sweepColumn) {
-	fmt.Fprint(w, "\n**Neural Testbed**, divergence over that of the single network, mlp; in nats from the exact posterior:\n\n")
+	fmt.Fprint(w, "\n**Neural Testbed**, divergence over that of the single network, mlp; in nats from the exact "+
+		"posterior:\n\n")
 	head, marked := []string{"Agent"}, []sweepColumn{}
 	for _, c := range columns {
 		head = append(head, c.title())
@@ -176,7 +186,7 @@ func writeSweeps(w io.Writer, agents []string, columns []sweepColumn) {
 // writeWorld writes the agents' regrets in a world.
 func writeWorld(w io.Writer, world beyond.WorldRegrets) {
 	fmt.Fprintf(w, "\n**%s** (`%s`):\n\n", strings.ToUpper(world.Title[:1])+world.Title[1:], world.Experiment)
-	head := []string{"Agent", "Runs", "Operations a period", "Time, µs"}
+	head := []string{"Agent", "Runs", "Operations per period", "Time, µs"}
 	for _, period := range world.Agents[0].Periods {
 		head = append(head, "Regret at "+markdown.Thousands(period))
 	}
@@ -195,7 +205,7 @@ func writeWorld(w io.Writer, world beyond.WorldRegrets) {
 		}
 		rows = append(rows, append(row, ratio, markdown.Interval(r.Median), markdown.Interval(r.Failed)))
 	}
-	fmt.Fprint(w, markdown.Table(append(head, "Over "+beyond.Reference, "Median", "Share that fails"), rows))
+	fmt.Fprint(w, markdown.Table(append(head, "Over "+beyond.Reference, "Median", "Share of failed runs"), rows))
 }
 
 // costCells returns an agent's costs in the first world, or empty cells if the agent is not in that world.
@@ -214,6 +224,7 @@ func costCells(worlds []beyond.WorldRegrets, agent string) []string {
 	return []string{scientific(r.Operations), micros(r), memory}
 }
 
+// micros returns the microseconds of a period as text, or "" if they were not measured.
 func micros(r beyond.Regrets) string {
 	if r.Micros > 0 {
 		return markdown.Number(float64(r.Micros))

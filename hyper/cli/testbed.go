@@ -20,34 +20,37 @@ import (
 
 // testbedFlags holds the flags of hyper testbed.
 type testbedFlags struct {
-	agents, show        []string
-	regret              []string
-	seeds, steps        int
-	options             testbed.Options
-	out, baseline, draw string
-	json                bool
+	agents, show, regret  []string
+	seeds, steps          int
+	options               testbed.Options
+	out, baseline, figure string
+	json                  bool
 }
 
 func (f *testbedFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringSliceVar(&f.agents, "agent", nil,
-		"agents, separated by commas: agents of the testbed, or FILE.json with a learner and its settings (default: mlp,epinet)")
-	flags.IntVar(&f.seeds, "seeds", 1, "number of seeds of each setting of D, T and rho or sigma: the first ones of the sweep")
+		"agents, separated by commas: agents of the testbed, or FILE.json with a learner and its settings "+
+			"(default: mlp,epinet)")
+	flags.IntVar(&f.seeds, "seeds", 1,
+		"number of seeds of each setting of D, T and rho or sigma: the first seeds of the sweep")
 	flags.IntVar(&f.steps, "steps", 1000, "number of SGD steps of agents from FILE.json")
 	flags.IntVar(&f.options.Batches, "batches", 1000, "number of batches of test inputs; the testbed has 1000")
 	flags.IntSliceVar(&f.options.Taus, "tau", nil,
-		"numbers of classes that are predicted together; more than 10, for example 100, are estimated by random projection "+
-			"(default 1,10; regression only has 1)")
+		"numbers of classes that are predicted together; more than 10, for example 100, are estimated by random "+
+			"projection (default 1,10; regression only has 1)")
 	flags.IntVar(&f.options.Side, "side", 10, "maximum number of problems of one shape that are learned side by side")
-	flags.IntVar(&f.options.Workers, "workers", 0, "number of concurrent processes on xla:cpu (default: one for each core)")
-	flags.StringVar(&f.options.Backend, "backend", "", "as for hyper run")
+	flags.IntVar(&f.options.Workers, "workers", 0,
+		"number of concurrent processes on xla:cpu (default: one for each core)")
+	flags.StringVar(&f.options.Backend, "backend", "", backendUsage)
 	flags.StringVar(&f.out, "out", "",
 		"FILE: the results; after an interruption the same call continues them (default hyper-out/testbed/SWEEP.jsonl)")
-	flags.StringSliceVar(&f.show, "show", nil, "FILE,...: show the leaderboard of these results, without trying agents")
+	flags.StringSliceVar(&f.show, "show", nil,
+		"FILE,...: show the leaderboard of these results, and evaluate no agents")
 	flags.StringSliceVar(&f.regret, "regret", nil,
 		"FILE,...: study files of the same agents in a bandit; print the correlation of regret and divergence")
 	flags.StringVar(&f.baseline, "baseline", "mlp", "the agent to which the others are compared")
-	flags.StringVar(&f.draw, "figure", "", "path of a figure of the leaderboard, without extension")
+	flags.StringVar(&f.figure, "figure", "", "path of a figure of the leaderboard, without extension")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object for each agent and tau")
 }
 
@@ -57,16 +60,21 @@ func testbedCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "testbed SWEEP",
 		Short: "Score agents by their joint predictions on the Neural Testbed",
-		Long: `testbed trains agents on the problems of a sweep of the Neural Testbed (Osband et al. 2022), and estimates the
-distance between their joint predictions of tau = 1 and tau = 10 classes (--tau) and the truth's, in nats. It prints the
-means over problems, and their ratios to the means of a baseline on the same problems. With --regret it also prints the
-regrets in a bandit, and their correlation with the distances.
+		Long: `testbed trains agents on the problems of a sweep of the Neural Testbed (Osband
+et al. 2022). For each agent it estimates the KL divergence of the agent's joint
+predictions of tau = 1 and tau = 10 classes (--tau) from the truth, in nats.
+testbed prints the means over problems, and the ratios of the means to those of
+a baseline on the same problems. With --regret it also prints the regrets in a
+bandit, and the correlation of the regrets with the divergences.
 
-In the sweeps regression and enn_paper agents predict a response, whose truth is drawn from a Gaussian process.
-regression compares predictions to the truth, and enn_paper compares functions to the exact posterior, which scores 0. A
-problem with inputs of 100 numbers and 10,000 data takes minutes and 2 GB to draw, in each of the concurrent processes.
+In the sweeps regression and enn_paper agents predict a response, whose truth is
+drawn from a Gaussian process. regression compares predictions to the truth, and
+enn_paper compares functions to the exact posterior, which scores 0. A problem
+with inputs of 100 numbers and 10,000 data takes minutes and 2 GB to draw, in
+each of the concurrent processes.
 
-Sweeps: ` + strings.Join(names, ", ") + `. Agents: ` + strings.Join(testbedAgents(testbed.Classification2D()), ", ") + `.`,
+Sweeps: ` + strings.Join(names, ", ") + `.
+Agents: ` + strings.Join(testbedAgents(testbed.Classification2D()), ", ") + `.`,
 		Example: `  hyper testbed classification_2d --agent mlp,epinet --seeds 1
   hyper testbed classification --agent mlp,mine.json --steps 2000
   hyper testbed enn_paper --agent ensemble,ensemble+,hypermodel --seeds 1 --baseline ensemble`,
@@ -74,11 +82,11 @@ Sweeps: ` + strings.Join(names, ", ") + `. Agents: ` + strings.Join(testbedAgent
 	}
 	f.add(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := unknown("sweep", names, args[0]); err != nil {
+		if err := checkKnown("sweep", names, args[0]); err != nil {
 			return err
 		}
 		s := testbed.Known[args[0]]()
-		results, err := f.results(c, s)
+		results, err := f.results(c.Context(), s)
 		if err != nil {
 			return err
 		}
@@ -98,10 +106,10 @@ func testbedAgents(s testbed.Sweep) (names []string) {
 	return names
 }
 
-// results reads the results of --show, or tries the agents.
-func (f *testbedFlags) results(c *cobra.Command, s testbed.Sweep) (all []testbed.Result, err error) {
+// results reads the results of --show, or evaluates the agents.
+func (f *testbedFlags) results(ctx context.Context, s testbed.Sweep) (all []testbed.Result, err error) {
 	if len(f.show) == 0 {
-		return f.try(c.Context(), s)
+		return f.evaluate(ctx, s)
 	}
 	for _, path := range f.show {
 		r, err := testbed.ReadRecord(path)
@@ -116,13 +124,13 @@ func (f *testbedFlags) results(c *cobra.Command, s testbed.Sweep) (all []testbed
 	return all, nil
 }
 
-// try tries the agents on the problems on which they have not been tried yet.
-func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Result, error) {
+// evaluate trains and scores the agents on the problems that have no results yet.
+func (f *testbedFlags) evaluate(ctx context.Context, s testbed.Sweep) ([]testbed.Result, error) {
 	agents, err := f.chosen(s)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.complete(s); err != nil {
+	if err := f.setDefaults(s); err != nil {
 		return nil, err
 	}
 	record, err := testbed.OpenRecord(f.out, testbed.Header{Sweep: s.Name, Batches: f.options.Batches,
@@ -150,8 +158,8 @@ func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Resu
 	return record.Results, nil
 }
 
-// complete sets the defaults of flags, and reports values that are out of their range.
-func (f *testbedFlags) complete(s testbed.Sweep) error {
+// setDefaults sets the flags that are not given, and returns an error if a value is out of range.
+func (f *testbedFlags) setDefaults(s testbed.Sweep) error {
 	switch {
 	case f.seeds < 1 || f.seeds > s.Seeds:
 		return fmt.Errorf("--seeds must be from 1 to %d, the number in the sweep, got %d", s.Seeds, f.seeds)
@@ -196,13 +204,10 @@ func (f *testbedFlags) agent(s testbed.Sweep, name string) (testbed.Agent, error
 	all := testbed.Agents(s)
 	at := slices.IndexFunc(all, func(a testbed.Agent) bool { return a.Name == name })
 	if at < 0 {
-		return testbed.Agent{}, unknown("agent", testbedAgents(s), name)
+		return testbed.Agent{}, checkKnown("agent", testbedAgents(s), name)
 	}
 	return all[at], nil
 }
-
-// ownName returns the name of the agent of a learner's file.
-func ownName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") }
 
 // own returns the agent of a learner's file.
 func (f *testbedFlags) own(s testbed.Sweep, path string) (a testbed.Agent, err error) {

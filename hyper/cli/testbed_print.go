@@ -11,9 +11,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
-// relate prints regrets, divergences, and their correlation.
+// relate prints the regrets and divergences of agents, and the correlation of regret with divergence.
 func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
-	h, rows, err := analysis.Read(known, f.regret...)
+	h, rows, err := analysis.Read(knownExperiments, f.regret...)
 	if err != nil {
 		return err
 	}
@@ -41,8 +41,8 @@ func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\nmeans over %d problems of %s, in nats, and over %d runs of %s, with 95%% intervals\n", r.Problems, s.Name,
-		r.Runs, h.Spec.Experiment)
+	fmt.Printf("\nmeans over %d problems of %s, in nats, and over %d runs of %s, with 95%% intervals\n", r.Problems,
+		s.Name, r.Runs, h.Spec.Experiment)
 	for i, tau := range r.Taus {
 		fmt.Printf("correlation of log regret with log KL at tau = %d: %v over %d agents\n", tau, r.Correlations[i],
 			len(r.Agents))
@@ -55,12 +55,12 @@ func (f *testbedFlags) print(s testbed.Sweep, lines []testbed.Line) error {
 	if len(lines) == 0 {
 		return fmt.Errorf("there is no problem on which both the baseline %s and another agent were tried", f.baseline)
 	}
-	if f.draw != "" {
+	if f.figure != "" {
 		p, err := plot.Leaderboard("", f.baseline, lines)
 		if err != nil {
 			return err
 		}
-		if err := plot.Save(p, f.draw); err != nil {
+		if err := plot.Save(p, f.figure); err != nil {
 			return err
 		}
 	}
@@ -70,8 +70,8 @@ func (f *testbedFlags) print(s testbed.Sweep, lines []testbed.Line) error {
 		if math.IsNaN(float64(l.SE)) { // NaN for a single seed
 			se = nil
 		}
-		return fmt.Sprintf("%s\t%d\t%d\t%s\t%v\t%s\t%s", l.Agent, l.Tau, l.Problems, plusMinus(&l.Mean, se, "%.4f"), l.Ratio,
-			plain(l.Accuracy, "%.4f"), plain(l.ECE, "%.4f"))
+		return fmt.Sprintf("%s\t%d\t%d\t%s\t%v\t%s\t%s", l.Agent, l.Tau, l.Problems, plusMinus(&l.Mean, se, "%.4f"),
+			l.Ratio, plain(l.Accuracy, "%.4f"), plain(l.ECE, "%.4f"))
 	})
 	if err != nil || f.json {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
-// worker returns the command line of a process that helps to try an agent: see [testbedWorkerCommand].
+// worker returns the command line of a process that helps to evaluate an agent: see [testbedWorkerCommand].
 func (f *testbedFlags) worker(a testbed.Agent, left testbed.Sweep) ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -30,7 +30,8 @@ func (f *testbedFlags) worker(a testbed.Agent, left testbed.Sweep) ([]string, er
 	return []string{self, "testbed-worker", string(text)}, err
 }
 
-// workerJob is a task. Each worker process does a part of it.
+// workerJob tells worker processes which agent to evaluate, and on which sweep. Each process takes a share of the
+// problems.
 type workerJob struct {
 	Agent                string // name or FILE.json
 	Sweep                testbed.Sweep
@@ -38,11 +39,11 @@ type workerJob struct {
 	Taus                 []int
 }
 
-// testbedWorkerCommand returns the command of a process that tries an agent on problems for `hyper testbed`.
+// testbedWorkerCommand returns the command of a process that evaluates an agent on problems for hyper testbed.
 func testbedWorkerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "testbed-worker JOB SHARE",
-		Short:  "Try an agent on problems for a `hyper testbed` that started this process",
+		Short:  "Evaluate an agent on problems for a `hyper testbed` that started this process",
 		Hidden: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -58,7 +59,8 @@ func testbedWorkerCommand() *cobra.Command {
 				return err
 			}
 			o := testbed.Options{Backend: backend.XLACPU, Batches: job.Batches, Side: job.Side, Taus: job.Taus}
-			_ = testbed.Worker(c.Context(), os.Stdin, os.Stdout, a, job.Sweep, o, args[1]) // the parent prints the error
+			// The parent prints the error.
+			_ = testbed.Worker(c.Context(), os.Stdin, os.Stdout, a, job.Sweep, o, args[1])
 			return nil
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -46,8 +47,12 @@ func (f *tuneFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.from, "champion", "",
 		"FILE: the record of an earlier search of the agent; its winner is one of the candidates of the last round")
 	flags.StringVar(&f.out, "out", "", "folder for the results (required)")
-	f.engine.add(c, false)
-	flags.Lookup("json").Usage = "print only the best settings, as KEY=VALUE, and no table"
+	f.engine.addBackend(flags)
+	f.engine.addBatchRuns(flags)
+	f.engine.addWorkers(flags, workersUsage)
+	f.engine.addCheckpoints(flags)
+	f.engine.mix.add(flags)
+	f.engine.addJSON(flags, "print only the best settings, as KEY=VALUE, and no table")
 }
 
 func tuneCommand() *cobra.Command {
@@ -55,18 +60,26 @@ func tuneCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tune EXPERIMENT",
 		Short: "Search for an agent's settings by successive halving",
-		Long: `tune runs all candidates on a few seeds, then the best third of them on twice as many seeds and for 1.5 times as
-many periods, and so on. Agents that are tuned with the same --candidates, --periods, --runs and --seed have the same
-budget and meet the same environments. Evaluate the winner on other seeds: hyper run and hyper check use none of the
-search's seeds. The record is OUT/tune.json. If tune is called again with the same arguments, it continues.
+		Long: `tune runs all candidates on a few seeds, then the best third of them on twice as
+many seeds and for 1.5 times as many periods, and so on. Agents that are tuned
+with the same --candidates, --periods, --runs and --seed have the same budget
+and meet the same environments. Evaluate the winner on other seeds: hyper run
+and hyper check use none of the search's seeds. The record is OUT/tune.json. If
+tune is called again with the same arguments, it continues.
 
-With --least the search is for the least computation, by the paper's formula, that performs well (figure 2: an average
-regret below 0.01 sqrt(K)). Settings whose average regret is below that bound with 95% confidence come first, from less
-to more computation, then those whose mean is below it, then the others by regret. Since the bound is for all periods
-together, all rounds have all periods.
+With --least the search is for the least computation, by the paper's formula,
+that performs well (figure 2: an average regret below 0.01 sqrt(K)). Settings
+whose average regret is below that bound with 95% confidence come first, from
+less to more computation. The settings whose mean is below the bound follow, and
+then the others by regret. Since the bound is for all periods together, all
+rounds have all periods.
 
-If a winner is at the edge of a range, search again with another range: tune prints the key. With --champion the winner
-of the earlier search is one of the candidates of the last round, so that the new winner is the best of both.`,
+If a winner is at the edge of a range, tune prints the key: search again with
+another range. With --champion the winner of the earlier search is one of the
+candidates of the last round, so that the new winner is the best of both.
+
+In the table, SE is a standard error. The column "behind the best" is the
+difference from the first row, paired by seed.`,
 		Example: `  hyper tune neural --agent linear --space step-size=0.001:1 --space clip=0,1,5 --out tune-linear
   hyper tune frontier --least --agent linear --set arms=30 --space step-size=0.05:1.5 --space index-dim=1,2,3,5 \
     --space index-samples=1,2,4,8 --periods 10000 --out least`,
@@ -103,7 +116,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	err = f.engine.work(f.out, func(o lab.Options) (err error) {
-		t, err = tune.Run(c.Context(), t, known, o)
+		t, err = tune.Run(c.Context(), t, knownExperiments, o)
 		return err
 	})
 	if errors.Is(err, lab.ErrInterrupted) {
@@ -122,7 +135,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	return printTuning(t)
 }
 
-// dimensions returns the dimensions of --space.
+// dimensions returns the dimensions that the texts of --space describe.
 func dimensions(texts []string) (space []tune.Dimension, err error) {
 	for _, text := range texts {
 		d, err := tune.ParseDimension(text)
@@ -153,21 +166,33 @@ func champion(file string, t tune.Search) ([]string, error) {
 // stages returns the rounds of --rung.
 func stages(texts []string) (plan []tune.Stage, err error) {
 	for _, text := range texts {
-		var s tune.Stage
-		var rest string
-		n, _ := fmt.Sscanf(text+" ", "%d:%d:%d%s", &s.Candidates, &s.Size.Runs, &s.Size.Periods, &rest)
-		if n != 3 {
+		n, err := numbers(text)
+		if err != nil || len(n) != 3 {
 			return nil, fmt.Errorf("--rung %s does not have the form CANDIDATES:RUNS:PERIODS, such as 24:16:500", text)
 		}
-		plan = append(plan, s)
+		plan = append(plan, tune.Stage{Candidates: n[0], Size: lab.Size{Runs: n[1], Periods: n[2]}})
 	}
 	return plan, nil
 }
 
+// numbers returns the whole numbers of a text, which are separated by colons.
+func numbers(text string) (all []int, err error) {
+	for _, part := range strings.Split(text, ":") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// printTuning prints the best candidates of each round, and the winner.
 func printTuning(t tune.Search) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, r := range t.Rungs {
-		fmt.Fprintf(w, "%d periods, %d runs\tmean\tse\tbehind\tse\tmedian\tdiverged\n", r.Size.Periods, r.Size.Runs)
+		fmt.Fprintf(w, "%d periods, %d runs\tmean regret\tSE\tbehind the best\tSE\tmedian\tdiverged\n", r.Size.Periods,
+			r.Size.Runs)
 		for _, o := range r.Results[:min(len(r.Results), 9)] {
 			var settings []string
 			for _, key := range slices.Sorted(maps.Keys(o.Settings)) {
@@ -188,7 +213,7 @@ func printTuning(t tune.Search) error {
 	}
 	fmt.Println("best:", strings.Join(t.Best(), " "))
 	for _, d := range t.AtEdge() {
-		fmt.Printf("its %s is at the edge of its range: search again with --space '%s' and --champion FILE\n", d.Key, d)
+		fmt.Printf("%s is at the edge of its range: search again with --space '%s' and --champion FILE\n", d.Key, d)
 	}
 	return nil
 }

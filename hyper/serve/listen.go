@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 )
 
@@ -20,26 +21,62 @@ func (t TLS) Config() (*tls.Config, error) {
 	if t == (TLS{}) {
 		return nil, nil
 	}
-	if t.Cert == "" || t.Key == "" {
-		return nil, errors.New("TLS needs a certificate and its key")
-	}
-	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+	pair, err := readPair(t.Cert, t.Key)
 	if err != nil {
 		return nil, err
 	}
-	c := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}
-	if t.ClientCA == "" {
-		return c, nil
-	}
-	text, err := os.ReadFile(t.ClientCA)
-	if err != nil {
-		return nil, err
-	}
-	c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
-	if !c.ClientCAs.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s has no certificate", t.ClientCA)
+	c := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: pair}
+	if t.ClientCA != "" {
+		c.ClientAuth = tls.RequireAndVerifyClientCert
+		if c.ClientCAs, err = readAuthority(t.ClientCA); err != nil {
+			return nil, err
+		}
 	}
 	return c, nil
+}
+
+// NewClient returns a client of servers that encrypt. The client shows the certificate in the PEM files cert and key to
+// servers, and trusts servers whose certificates the authority in the PEM file ca has signed. Without cert and key the
+// client shows no certificate. Without ca the client trusts the authorities of the system.
+func NewClient(cert, key, ca string) (*http.Client, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS13}
+	var err error
+	if cert != "" || key != "" {
+		if c.Certificates, err = readPair(cert, key); err != nil {
+			return nil, err
+		}
+	}
+	if ca != "" {
+		if c.RootCAs, err = readAuthority(ca); err != nil {
+			return nil, err
+		}
+	}
+	return &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: c}}, nil
+}
+
+// readPair reads a certificate and its key from PEM files.
+func readPair(cert, key string) ([]tls.Certificate, error) {
+	if cert == "" || key == "" {
+		return nil, errors.New("TLS needs a certificate and its key")
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("the certificate %s and its key %s: %w", cert, key, err)
+	}
+	return []tls.Certificate{pair}, nil
+}
+
+// readAuthority reads the certificates of an authority from a PEM file.
+func readAuthority(file string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s has no certificate", file)
+	}
+	return pool, nil
 }
 
 // CheckAddress reports an address that other machines can reach, if neither a token nor certificates of clients protect
