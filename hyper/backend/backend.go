@@ -161,9 +161,7 @@ func open(name string) (compute.Backend, error) {
 		return compute.NewWithConfig(Go + ":ops_sequential")
 	}
 	path := PluginPath(device(name))
-	useCache(name, path)
-	// Disable NVIDIA's TF32, which multiplies with only three decimals. go-xla enables it if the path contains "cuda".
-	b, err := compute.NewWithConfig("xla:" + path + ",tf32=false")
+	b, err := openXLA(name, path)
 	if err != nil {
 		return nil, fmt.Errorf("backend %q: the plugin %s does not load (%v); %s, or use --backend go", name, path,
 			cause(err), remedy(name, err))

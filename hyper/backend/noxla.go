@@ -2,13 +2,19 @@
 
 package backend
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/gomlx/compute"
+)
 
 // HasXLA reports whether this binary can load XLA plugins: true if it was built with cgo on a platform that XLA
 // supports.
 const HasXLA = false
 
-func useCache(name, path string) {}
+func openXLA(name, path string) (compute.Backend, error) {
+	return nil, errors.New("this binary was built without XLA")
+}
 
 // CompilingOf returns the number of programs that an open backend has compiled so far. The error says why the compile
 // cache does not serve the backend.

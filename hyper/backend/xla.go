@@ -5,7 +5,9 @@ package backend
 import (
 	"errors"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
+	gopjrt "github.com/gomlx/go-xla/pjrt"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/compiled"
 	"github.com/hypermodels/hypermodels/hyper/internal/pjrt"
@@ -29,12 +31,20 @@ var caches = map[string]cached{} // by backend that was opened; guarded by mu
 
 var errCacheOff = errors.New("HYPER_COMPILE_CACHE is off")
 
-// useCache puts the compile cache in front of a backend's plugin. If this fails, go-xla loads the plugin itself, without a
-// cache.
-func useCache(name, path string) {
+// openXLA opens a backend of the plugin at path, with the compile cache in front of the plugin. If the cache fails, go-xla
+// loads the plugin itself, without a cache.
+func openXLA(name, path string) (compute.Backend, error) {
 	if _, done := caches[name]; !done {
 		caches[name] = newCached(path)
 	}
+	var options gopjrt.NamedValuesMap
+	if device(name) == "cpu" {
+		// Programs here use one device. The plugin offers 4 by default, and then starts at least 4 threads. On fewer
+		// processors, these threads take work from each other and from the programs.
+		options = gopjrt.NamedValuesMap{"cpu_device_count": int64(1)}
+	}
+	// Disable NVIDIA's TF32, which multiplies with only three decimals. go-xla enables it if the path contains "cuda".
+	return xla.NewWithOptions(path+",tf32=false", options)
 }
 
 func newCached(path string) (c cached) {
