@@ -38,6 +38,9 @@ var Changes = []Change{
 	{Epoch: 6, Revision: "5f06f90",
 		What:        "the hypermodel of the Neural Testbed starts as in the library enn since May 2022",
 		Experiments: []string{"testbed-bandit"}, Agents: []string{"hypermodel"}},
+	{Epoch: 7, Revision: "b0c54ad",
+		What:        "XLA for CPUs has a thread for each processor and not at least four: other rounding in large products",
+		Experiments: []string{"ids"}, Sets: []string{"size=" + numbers(51, 1000)}},
 }
 
 // numbers lists the whole numbers from one to another, separated by commas, as [Change].Sets needs them.
