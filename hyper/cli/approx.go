@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,16 +60,16 @@ from fresh z, and prints an exact lower bound at 99% confidence.`,
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		certificate, err := f.certify(c.Context())
 		if errors.Is(err, context.Canceled) {
-			fmt.Fprintln(os.Stderr, "hyper: interrupted; there is no certificate")
+			fmt.Fprintln(c.ErrOrStderr(), "hyper: interrupted; there is no certificate")
 			return lab.ErrInterrupted
 		}
 		if err != nil {
 			return err
 		}
 		if f.json {
-			err = printLines(certificate)
+			err = printLines(c.OutOrStdout(), certificate)
 		} else {
-			printCertificate(certificate)
+			printCertificate(c.OutOrStdout(), certificate)
 		}
 		if err != nil {
 			return err
@@ -125,15 +125,16 @@ func (f *approxFlags) check() error {
 }
 
 // printCertificate prints a certificate as text.
-func printCertificate(c approx.Certificate) {
-	fmt.Printf("%s on %d points, B = %g, %s z, seed %d, %s\n\n",
+func printCertificate(w io.Writer, c approx.Certificate) {
+	fmt.Fprintf(w, "%s on %d points, B = %g, %s z, seed %d, %s\n\n",
 		c.Measure, c.Points, c.Bound, c.Reference, c.Seed, c.Backend)
-	fmt.Printf("%s\n\n", c)
-	fmt.Printf("network       %s, widths %v, attempt %d, %.1f s\n", c.Construction, c.Widths, c.Attempts, c.Seconds)
-	fmt.Printf("parameters    %d, %d of them z and %d constants\n", c.Parameters, c.FromIndex, c.Constants)
-	fmt.Printf("fresh z       %d of %d within epsilon; with probability %.4g the error is at most %.3g\n",
+	fmt.Fprintf(w, "%s\n\n", c)
+	fmt.Fprintf(w, "network       %s, widths %v, attempt %d, %.1f s\n", c.Construction, c.Widths, c.Attempts, c.Seconds)
+	fmt.Fprintf(w, "parameters    %d, %d of them z and %d constants\n", c.Parameters, c.FromIndex, c.Constants)
+	fmt.Fprintf(w, "fresh z       %d of %d within epsilon; with probability %.4g the error is at most %.3g\n",
 		c.Within, c.Draws, 1-c.Delta, c.Reached)
 	if c.MassError > 0 {
-		fmt.Printf("optimal map   the masses of its cells differ from mu by a total variation of %.3g\n", c.MassError)
+		fmt.Fprintf(w, "optimal map   the masses of its cells differ from mu by a total variation of %.3g\n",
+			c.MassError)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -104,7 +105,9 @@ normals or matmul alone, bench prints only these speeds.`,
 	engine.addBatchRuns(flags)
 	engine.addWorkers(flags, workersUsage)
 	engine.addJSON(flags, "print one JSON object per line")
-	c.RunE = func(c *cobra.Command, names []string) error { return bench(c.Context(), names, engine) }
+	c.RunE = func(c *cobra.Command, names []string) error {
+		return bench(c.Context(), c.OutOrStdout(), names, engine)
+	}
 	c.AddCommand(benchStudyCommand())
 	return c
 }
@@ -118,7 +121,7 @@ func workloadNames() []string {
 }
 
 // bench measures the named workloads, and prints a line for each number of runs and batch size.
-func bench(ctx context.Context, names []string, engine engineFlags) error {
+func bench(ctx context.Context, w io.Writer, names []string, engine engineFlags) error {
 	if len(names) == 0 {
 		names = []string{"gaussian-sampled", "gaussian-analytic", "gaussian-full-data"}
 	}
@@ -130,24 +133,26 @@ func bench(ctx context.Context, names []string, engine engineFlags) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(workloads, func(w workload) bool { return slices.Contains(names, w.name) }) {
-		return printAll([]primitives{p}, engine.json, tabwriter.AlignRight, "backend\tmatmul GFLOP/s\tns per normal\t",
+	if !slices.ContainsFunc(workloads, func(load workload) bool { return slices.Contains(names, load.name) }) {
+		return printAll(w, []primitives{p}, engine.json, tabwriter.AlignRight,
+			"backend\tmatmul GFLOP/s\tns per normal\t",
 			func(_ int, p primitives) string { return fmt.Sprintf("%s\t%.1f\t%.1f\t", p.Backend, p.Peak, p.Normal) })
 	}
 	fmt.Fprintf(os.Stderr, "%s: matrix products %.1f GFLOP/s, normals %.1f ns each\n", p.Backend, p.Peak, p.Normal)
 	var all []measurement
-	for _, w := range workloads {
-		if !slices.Contains(names, w.name) {
+	for _, load := range workloads {
+		if !slices.Contains(names, load.name) {
 			continue
 		}
-		batches := w.batchRuns
+		batches := load.batchRuns
 		if batches == nil {
 			batches = []int{engine.batchRuns}
 		}
-		for _, runs := range w.runs {
+		for _, runs := range load.runs {
 			for _, batch := range batches {
-				engine.batchRuns = batch
-				m, err := measure(ctx, w, runs, engine)
+				own := engine
+				own.batchRuns = batch
+				m, err := measure(ctx, load, runs, own)
 				if err != nil {
 					return err
 				}
@@ -156,7 +161,7 @@ func bench(ctx context.Context, names []string, engine engineFlags) error {
 			}
 		}
 	}
-	return printAll(all, engine.json, tabwriter.AlignRight,
+	return printAll(w, all, engine.json, tabwriter.AlignRight,
 		"workload\truns\tbatch\tworkers\tcompile s\trun-periods/s\tformula GFLOP/s\tshare of matmul peak\t",
 		func(_ int, m measurement) string {
 			return fmt.Sprintf("%s\t%d\t%d\t%d\t%.2f\t%.0f\t%.1f\t%.2f\t", m.Workload, m.Runs, m.BatchRuns,

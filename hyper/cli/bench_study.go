@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -73,7 +74,7 @@ and the confidence is for all pairs together (Holm's correction).`,
 		for i, b := range bytes {
 			tradeoffs[i].Bytes = int64(b)
 		}
-		return t.printTradeoffs(tradeoffs, plot.Labels(analysis.Curves(h, rows)))
+		return t.printTradeoffs(c.OutOrStdout(), tradeoffs, plot.Labels(analysis.Curves(h, rows)))
 	}
 	return c
 }
@@ -99,9 +100,9 @@ func readPart(name string, values, pieces []string, mix mixFlag) (lab.Header, []
 }
 
 // printTradeoffs prints a line for each tradeoff.
-func (t timing) printTradeoffs(tradeoffs []analysis.Tradeoff, labels []string) error {
+func (t timing) printTradeoffs(w io.Writer, tradeoffs []analysis.Tradeoff, labels []string) error {
 	const head = "agent\tperiod\truns\tmean regret [95%]\toperations\tby operations\tµs/period\tby time\tMB/run"
-	return printAll(tradeoffs, t.json, tabwriter.TabIndent, head, func(i int, o analysis.Tradeoff) string {
+	return printAll(w, tradeoffs, t.json, tabwriter.TabIndent, head, func(i int, o analysis.Tradeoff) string {
 		memory := "-"
 		if o.Bytes > 0 {
 			memory = fmt.Sprintf("%.1f", float64(o.Bytes)/1e6)

@@ -3,8 +3,11 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -17,15 +20,16 @@ import (
 func inCell() bool { return os.Getenv(frontend.Var) != "" }
 
 // simulateInCell is like simulate, in a cell. A figure changes while the runs are in progress, and stays at the end.
-func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.Options) (lab.Progress, error)) error {
+func simulateInCell(w io.Writer, dir string, spec lab.Spec, engine engineFlags,
+	run func(lab.Options) (lab.Progress, error)) error {
 	o, err := engine.options(dir, nil)
 	if err != nil {
 		return err
 	}
-	w := notebook.NewWatch(spec)
-	o.Progress, o.Rows = w.Progress, w.Rows
+	watch := notebook.NewWatch(spec)
+	o.Progress, o.Rows = watch.Progress, watch.Rows
 	p, err := run(o)
-	w.Close()
+	watch.Close()
 	if errors.Is(err, lab.ErrInterrupted) {
 		fmt.Fprintf(os.Stderr, "interrupted; all results are saved: `%%hyper resume %s` continues, and "+
 			"notebook.Results(%[1]q) reads the results so far\n", dir)
@@ -47,7 +51,7 @@ func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.
 		return err
 	}
 	if engine.json {
-		return printLines(outcomes...)
+		return printLines(w, outcomes...)
 	}
 	notebook.ShowMarkdown(markdownOutcome(outcomes, labels) + fmt.Sprintf("\n\nResults in `%s`: "+
 		"`notebook.Results(%[1]q)` reads them in the next cells, `%%hyper plot %[1]s` draws them.", dir))
@@ -72,11 +76,11 @@ func markdownOutcome(outcomes []outcome, labels []string) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// notes returns the file for messages about what a command has done: standard error, or in a cell standard output,
+// notes returns the writer for messages about what a command has done: standard error, or in a cell standard output,
 // because a page shows standard error in red.
-func notes() *os.File {
+func notes(c *cobra.Command) io.Writer {
 	if inCell() {
-		return os.Stdout
+		return c.OutOrStdout()
 	}
-	return os.Stderr
+	return c.ErrOrStderr()
 }

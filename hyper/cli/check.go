@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -158,11 +159,11 @@ func (f *checkFlags) run(c *cobra.Command, name string) error {
 		}
 		simulate = analysis.Lookup(x, h, rows)
 	}
-	return f.judge(x, selected, simulate)
+	return f.judge(c.OutOrStdout(), x, selected, simulate)
 }
 
 // judge prints the finding of each claim.
-func (f *checkFlags) judge(x lab.Experiment, selected []study.Claim, simulate study.Simulator) error {
+func (f *checkFlags) judge(w io.Writer, x lab.Experiment, selected []study.Claim, simulate study.Simulator) error {
 	count := map[study.Verdict]int{}
 	for _, claim := range selected {
 		j, err := study.Judge(x, claim, f.size(claim), simulate)
@@ -170,15 +171,15 @@ func (f *checkFlags) judge(x lab.Experiment, selected []study.Claim, simulate st
 			return err
 		}
 		count[j.Finding.Verdict]++
-		if err := f.print(claim, j.Finding); err != nil {
+		if err := f.print(w, claim, j.Finding); err != nil {
 			return err
 		}
 	}
-	return verdicts(count)
+	return checkReproduced(count)
 }
 
-// verdicts returns an error unless all claims are reproduced.
-func verdicts(count map[study.Verdict]int) error {
+// checkReproduced returns an error unless all claims are reproduced.
+func checkReproduced(count map[study.Verdict]int) error {
 	all := count[study.Reproduced] + count[study.Refuted] + count[study.Undecided] + count[study.NotTested]
 	if all == count[study.Reproduced] {
 		return nil
@@ -200,19 +201,19 @@ func (f *checkFlags) size(claim study.Claim) lab.Size {
 }
 
 // print prints the finding of a claim.
-func (f *checkFlags) print(c study.Claim, found study.Finding) error {
+func (f *checkFlags) print(w io.Writer, c study.Claim, found study.Finding) error {
 	if f.engine.json {
-		return printLines(found)
+		return printLines(w, found)
 	}
-	fmt.Printf("%s: %s\n  %s\n", c.Name, c.Text, found)
+	fmt.Fprintf(w, "%s: %s\n  %s\n", c.Name, c.Text, found)
 	if n := found.Diverged[0] + found.Diverged[1]; n > 0 {
-		fmt.Printf("  runs that diverged, and took all actions in turn from then on: %d\n", n)
+		fmt.Fprintf(w, "  runs that diverged, and took all actions in turn from then on: %d\n", n)
 	}
 	if runs, ok := found.RunsToDecide(); ok {
-		fmt.Printf("  about %.0f runs would decide\n", runs)
+		fmt.Fprintf(w, "  about %.0f runs would decide\n", runs)
 	}
 	if own, asked := c.Size(f.quick), f.size(c); own.String() != asked.String() {
-		fmt.Printf("  judged at %v, as --periods and --runs ask; the claim's own size is %v\n", asked, own)
+		fmt.Fprintf(w, "  judged at %v, as --periods and --runs ask; the claim's own size is %v\n", asked, own)
 	}
 	return nil
 }

@@ -29,15 +29,15 @@ func (f *checkFlags) table(c *cobra.Command, experiments []string) error {
 	for _, j := range all {
 		count[j.Finding.Verdict]++
 		if f.engine.json {
-			if err := printLines(j.Finding); err != nil {
+			if err := printLines(c.OutOrStdout(), j.Finding); err != nil {
 				return err
 			}
 		}
 	}
 	if !f.engine.json {
-		fmt.Print(study.ClaimsTable(all))
+		fmt.Fprint(c.OutOrStdout(), study.ClaimsTable(all))
 	}
-	return verdicts(count)
+	return checkReproduced(count)
 }
 
 // archive returns the folder of the flag --study as an archive.

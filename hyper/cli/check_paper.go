@@ -43,13 +43,13 @@ func (f *checkFlags) answers(c *cobra.Command) error {
 	for _, s := range all {
 		count[s.Verdict]++
 		if f.engine.json {
-			if err := printLines(answerLine(s)); err != nil {
+			if err := printLines(c.OutOrStdout(), answerLine(s)); err != nil {
 				return err
 			}
 			continue
 		}
-		fmt.Printf("%2d  %s\n    “%s” (%s)\n    %s: %s\n\n", s.Number, s.Text, s.Quote, s.Section, s.Verdict,
-			s.Reason())
+		fmt.Fprintf(c.OutOrStdout(), "%2d  %s\n    “%s” (%s)\n    %s: %s\n\n", s.Number, s.Text, s.Quote, s.Section,
+			s.Verdict, s.Reason())
 	}
 	if count[study.Holds] == len(all) {
 		return nil

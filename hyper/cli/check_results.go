@@ -49,7 +49,10 @@ func readStudy(x lab.Experiment, patterns []string, mix mixFlag) (h lab.Header, 
 	var paths []string
 	for _, p := range patterns {
 		found, err := filepath.Glob(p)
-		if err != nil || len(found) == 0 {
+		if err != nil {
+			return h, nil, fmt.Errorf("--study %s: %w", p, err)
+		}
+		if len(found) == 0 {
 			return h, nil, fmt.Errorf("--study %s: no such file or folder", p)
 		}
 		paths = append(paths, found...)

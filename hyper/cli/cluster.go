@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -68,7 +69,8 @@ func (f *clusterFlags) task(command []string) sweep.Task {
 }
 
 // slurm submits the remaining shards of a sweep, or prints the script.
-func (f *clusterFlags) slurm(ctx context.Context, p sweep.Plan, dir string, engine engineFlags, dryRun bool) error {
+func (f *clusterFlags) slurm(ctx context.Context, w io.Writer, p sweep.Plan, dir string, engine engineFlags,
+	dryRun bool) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -84,14 +86,14 @@ func (f *clusterFlags) slurm(ctx context.Context, p sweep.Plan, dir string, engi
 	}
 	if dryRun {
 		text, err := s.Script(dir, due)
-		fmt.Print(text)
+		fmt.Fprint(w, text)
 		return err
 	}
 	job, err := s.Submit(ctx, dir, due)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("job %s: shards %s; `hyper status %s` shows the progress\n", job, sweep.Ranges(due), dir)
+	fmt.Fprintf(w, "job %s: shards %s; `hyper status %s` shows the progress\n", job, sweep.Ranges(due), dir)
 	return nil
 }
 
@@ -103,7 +105,7 @@ func (f *clusterFlags) job(dir string) (sweep.Kubernetes, error) {
 }
 
 // kubernetes writes the manifest of a sweep, or prints it.
-func (f *clusterFlags) kubernetes(p sweep.Plan, dir string, engine engineFlags, dryRun bool) error {
+func (f *clusterFlags) kubernetes(w io.Writer, p sweep.Plan, dir string, engine engineFlags, dryRun bool) error {
 	k, err := f.job(dir)
 	if err != nil {
 		return err
@@ -114,14 +116,14 @@ func (f *clusterFlags) kubernetes(p sweep.Plan, dir string, engine engineFlags, 
 		return err
 	}
 	if dryRun {
-		fmt.Print(string(text))
+		fmt.Fprint(w, string(text))
 		return nil
 	}
 	file := filepath.Join(dir, "kubernetes.yaml")
 	if err := saved.WriteFile(file, text); err != nil {
 		return err
 	}
-	fmt.Printf("wrote %s: put %s into the volume as %s, then start with `kubectl apply -f %s`\n", file, dir, k.Dir,
+	fmt.Fprintf(w, "wrote %s: put %s into the volume as %s, then start with `kubectl apply -f %s`\n", file, dir, k.Dir,
 		file)
 	return nil
 }

@@ -32,7 +32,7 @@ other run.`,
 		Example: "  hyper compare notebooks/results/neural/linear-200.jsonl.gz " +
 			"notebooks/results/neural/ensemble-30-200.jsonl.gz",
 		Args: arguments("DIR or FILE"),
-		RunE: func(_ *cobra.Command, paths []string) error {
+		RunE: func(c *cobra.Command, paths []string) error {
 			h, rows, err := analysis.Reader{Mix: mix.reporter()}.Read(knownExperiments, paths...)
 			if err != nil {
 				return err
@@ -49,7 +49,7 @@ other run.`,
 				return err
 			}
 			labels := plot.Labels(analysis.Curves(h, rows))
-			return printAll(all, asJSON, 0, comparisonHead, func(i int, s analysis.Standing) string {
+			return printAll(c.OutOrStdout(), all, asJSON, 0, comparisonHead, func(i int, s analysis.Standing) string {
 				return labels[i] + comparison(s)
 			})
 		},

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -21,27 +22,27 @@ func doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Show which backends work here, their versions, and how to install missing ones",
 		Args:  cobra.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return doctor() },
+		RunE:  func(c *cobra.Command, _ []string) error { return doctor(c.OutOrStdout()) },
 	}
 }
 
 // doctor prints the machine, the versions and the state of each backend. It returns an error if the default backend
 // does not work.
-func doctor() error {
+func doctor(w io.Writer) error {
 	m := process.ThisMachine()
-	fmt.Printf("hyper %s, %s, %s/%s, %d cores (%s)\n", hyper.Version, m.Go, m.OS, m.Arch, m.CPUs, m.CPU)
+	fmt.Fprintf(w, "hyper %s, %s, %s/%s, %d cores (%s)\n", hyper.Version, m.Go, m.OS, m.Arch, m.CPUs, m.CPU)
 	code := lab.ThisProvenance(backend.Default())
-	fmt.Printf("%s\n%s\n", code, code.Libraries())
-	fmt.Printf("default backend: %s\n\n", backend.Default())
+	fmt.Fprintf(w, "%s\n%s\n", code, code.Libraries())
+	fmt.Fprintf(w, "default backend: %s\n\n", backend.Default())
 	var broken error
 	for _, name := range backend.Known {
 		status, err := probe(name)
-		fmt.Printf("%-9s %s\n", name, status)
+		fmt.Fprintf(w, "%-9s %s\n", name, status)
 		if err != nil && name == backend.Default() {
 			broken = failure{fmt.Errorf("the default backend %s does not work: %w", name, err)}
 		}
 	}
-	fmt.Printf("\ncompile cache: %s\n", compileCache())
+	fmt.Fprintf(w, "\ncompile cache: %s\n", compileCache())
 	if wanted := backend.Default(); broken == nil && !slices.Contains(backend.Known, wanted) {
 		_, broken = backend.Open(wanted)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"text/tabwriter"
 
@@ -44,7 +45,7 @@ estimate's line says why.
 			if err != nil {
 				return err
 			}
-			return printEvaluation(e, asJSON)
+			return printEvaluation(c.OutOrStdout(), e, asJSON)
 		},
 	}
 	flags := c.Flags()
@@ -74,13 +75,13 @@ func checkEvaluation(o offline.EvaluateOptions, missing float64) error {
 }
 
 // printEvaluation prints a line for each estimator.
-func printEvaluation(e *offline.Evaluation, asJSON bool) error {
+func printEvaluation(w io.Writer, e *offline.Evaluation, asJSON bool) error {
 	if asJSON {
-		return printLines(e)
+		return printLines(w, e)
 	}
-	fmt.Printf("%d decisions, %d with a reward; the agent learned from the first %d, and is evaluated on %d others\n",
-		e.Decisions, e.Rewarded, e.LearnedOf, e.Evaluated)
-	return printAll(e.Estimators, false, tabwriter.TabIndent, "mean reward by\tvalue\tinterval\teffective decisions",
+	fmt.Fprintf(w, "%d decisions, %d with a reward; the agent learned from the first %d, and is evaluated on %d "+
+		"others\n", e.Decisions, e.Rewarded, e.LearnedOf, e.Evaluated)
+	return printAll(w, e.Estimators, false, tabwriter.TabIndent, "mean reward by\tvalue\tinterval\teffective decisions",
 		func(_ int, v offline.Estimate) string {
 			if v.Refused != "" {
 				return v.Name + "\tnone: " + v.Refused

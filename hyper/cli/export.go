@@ -25,7 +25,7 @@ An existing file is not replaced, unless its content would be the same or
 		Args: func(c *cobra.Command, args []string) error {
 			return argument("DIR", "FILE")(c, args[:min(len(args), 2)])
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			sets := args[2:]
 			for _, set := range sets { // a key alone would sort, but select nothing
 				if key, value, ok := strings.Cut(set, "="); !ok || key == "" || value == "" {
@@ -36,7 +36,7 @@ An existing file is not replaced, unless its content would be the same or
 			if err != nil {
 				return err
 			}
-			return writeResults(args[1], h, rows, force)
+			return writeResults(notes(c), args[1], h, rows, force)
 		},
 	}
 	addForce(c, &force)

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,12 +40,12 @@ func newFolder(dir, own string) error {
 	return nil
 }
 
-// writeResults writes results to a file, and prints its name.
-func writeResults(path string, h lab.Header, rows []lab.Row, replace bool) error {
+// writeResults writes results to a file, and prints its name to w.
+func writeResults(w io.Writer, path string, h lab.Header, rows []lab.Row, replace bool) error {
 	if err := analysis.Write(path, h, rows, replace); err != nil {
 		return err
 	}
-	fmt.Fprintf(notes(), "wrote %s\n", path)
+	fmt.Fprintf(w, "wrote %s\n", path)
 	return nil
 }
 

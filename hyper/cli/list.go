@@ -3,7 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -39,19 +39,20 @@ such as policy and optimizer, and the methods to compute the gradient.`,
 			}
 			return names, how
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			w := c.OutOrStdout()
 			if err := checkKnown("experiment", append(experiments(), parts), args...); err != nil {
 				return err
 			}
 			if len(args) == 0 {
-				return listExperiments()
+				return listExperiments(w)
 			}
 			for _, name := range args {
 				if name == parts {
-					listParts()
+					listParts(w)
 				} else if x, err := experiment(name); err != nil {
 					return err
-				} else if err := listExperiment(x); err != nil {
+				} else if err := listExperiment(w, x); err != nil {
 					return err
 				}
 			}
@@ -61,9 +62,9 @@ such as policy and optimizer, and the methods to compute the gradient.`,
 }
 
 // listExperiments prints a line for each experiment.
-func listExperiments() error {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "experiment\tsection\tagents\twhat it is")
+func listExperiments(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "experiment\tsection\tagents\twhat it is")
 	for _, name := range experiments() {
 		x, err := experiment(name)
 		if err != nil {
@@ -73,37 +74,37 @@ func listExperiments() error {
 		if more := len(x.Order) - 3; more > 0 {
 			agents += fmt.Sprintf(", %d more", more)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", x.Name, x.Section, agents, x.Title)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", x.Name, x.Section, agents, x.Title)
 	}
-	if err := w.Flush(); err != nil {
+	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Println("\nhyper list EXPERIMENT prints the experiment's agents, keys and claims. hyper list parts prints\n" +
-		"learners, policies, beliefs, losses, optimizers and schedules, which all experiments share.")
+	fmt.Fprintln(w, "\nhyper list EXPERIMENT prints the experiment's agents, keys and claims. hyper list parts "+
+		"prints\nlearners, policies, beliefs, losses, optimizers and schedules, which all experiments share.")
 	return nil
 }
 
 // listExperiment prints the agents, keys, settings and claims of an experiment.
-func listExperiment(x lab.Experiment) error {
+func listExperiment(w io.Writer, x lab.Experiment) error {
 	title := x.Title
 	if x.Section != "" {
 		title += " (" + study.SectionName(x.Section) + ")"
 	}
-	fmt.Printf("%s: %s\n", x.Name, title)
-	fmt.Printf("  hyper run %s --quick: %v of each agent; --full, as in the paper: %v\n\n", x.Name, x.Quick, x.Full)
+	fmt.Fprintf(w, "%s: %s\n", x.Name, title)
+	fmt.Fprintf(w, "  hyper run %s --quick: %v of each agent; --full, as in the paper: %v\n\n", x.Name, x.Quick, x.Full)
 	keys, err := keysOf(x)
 	if err != nil {
 		return err
 	}
-	fmt.Println("  agents, with their defaults where these differ from the table's")
+	fmt.Fprintln(w, "  agents, with their defaults where these differ from the table's")
 	for _, name := range x.Order {
-		fmt.Printf("    %s%s%s\n", name, route(x, name), ownDefaults(name, keys))
+		fmt.Fprintf(w, "    %s%s%s\n", name, route(x, name), ownDefaults(name, keys))
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\n  key of --set\tkind\tdefault\tmeaning")
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\n  key of --set\tkind\tdefault\tmeaning")
 	for i, k := range keys {
 		if i == 0 || k.owners() != keys[i-1].owners() {
-			fmt.Fprintf(w, "  %s\t\t\t\n", k.owners())
+			fmt.Fprintf(table, "  %s\t\t\t\n", k.owners())
 		}
 		kind := k.Kind
 		if k.PerRun {
@@ -112,14 +113,14 @@ func listExperiment(x lab.Experiment) error {
 		if len(k.Choices) > 0 {
 			kind = strings.Join(k.Choices, "|")
 		}
-		fmt.Fprintf(w, "    %s\t%s\t%s\t%s\n", k.Name, kind, k.defaults[0], k.Help)
+		fmt.Fprintf(table, "    %s\t%s\t%s\t%s\n", k.Name, kind, k.defaults[0], k.Help)
 	}
-	if err := w.Flush(); err != nil {
+	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Print("\n  *: a sweep over this key, as in --set KEY=V,V,V, compiles one program for all values\n")
+	fmt.Fprint(w, "\n  *: a sweep over this key, as in --set KEY=V,V,V, compiles one program for all values\n")
 	if len(x.Tuned) > 0 {
-		fmt.Println("\n  settings from searches, which replace the defaults of keys that are not given")
+		fmt.Fprintln(w, "\n  settings from searches, which replace the defaults of keys that are not given")
 	}
 	for _, t := range x.Tuned {
 		if len(t.Sets) == 0 || !slices.Contains(x.Order, t.Agent) {
@@ -129,9 +130,9 @@ func listExperiment(x lab.Experiment) error {
 		if t.Periods > 0 {
 			when += fmt.Sprintf(", from %d periods on", t.Periods)
 		}
-		fmt.Printf("    %s with %s: %s\n", t.Agent, when, strings.Join(t.Sets, " "))
+		fmt.Fprintf(w, "    %s with %s: %s\n", t.Agent, when, strings.Join(t.Sets, " "))
 	}
-	listClaims(x)
+	listClaims(w, x)
 	return nil
 }
 
@@ -167,8 +168,8 @@ func keysOf(x lab.Experiment) (all []*sharedKey, err error) {
 // owners returns the names of the key's agents.
 func (k *sharedKey) owners() string { return strings.Join(k.agents, ", ") }
 
-// ownDefaults returns, after a colon, the defaults of an agent that differ from the table's defaults, which are the first
-// agent's. It returns "" if no default differs.
+// ownDefaults returns, after a colon, the defaults of an agent that differ from the table's defaults, which are the
+// first agent's. It returns "" if no default differs.
 func ownDefaults(agent string, keys []*sharedKey) string {
 	var out []string
 	for _, k := range keys {
@@ -197,39 +198,41 @@ func route(x lab.Experiment, agent string) string {
 }
 
 // listClaims prints the claims of an experiment, and the runs and periods that each claim needs.
-func listClaims(x lab.Experiment) {
+func listClaims(w io.Writer, x lab.Experiment) {
 	if len(claimsOf[x.Name]) == 0 {
 		return
 	}
-	fmt.Printf("\n  claims: hyper check %s --claim NAME tests one of them\n", x.Name)
+	fmt.Fprintf(w, "\n  claims: hyper check %s --claim NAME tests one of them\n", x.Name)
 	for _, c := range claimsOf[x.Name] {
-		fmt.Printf("    %s: %s\n      %v; with --quick %v\n", c.Name, c.Text, c.Full, c.Quick)
+		fmt.Fprintf(w, "    %s: %s\n      %v; with --quick %v\n", c.Name, c.Text, c.Full, c.Quick)
 	}
-	fmt.Println()
+	fmt.Fprintln(w)
 }
 
 // listParts prints the parts that all experiments share.
-func listParts() {
-	listEntries("learners that --agent can run in every experiment, in addition to its own agents", catalog.Learners())
-	listEntries("policies: --policy NAME, or --set policy=NAME", catalog.Policies())
-	listEntries("beliefs: --set belief=NAME", catalog.Beliefs())
-	listEntries("losses: --set loss=NAME", catalog.Losses())
-	listEntries("optimizers: --set optimizer=NAME", catalog.Optimizers())
-	listEntries("schedules: --set schedule=NAME", catalog.Schedules())
-	fmt.Println("methods to compute the gradient: training uses the first that fits belief, loss and the key integrate")
+func listParts(w io.Writer) {
+	listEntries(w, "learners that --agent can run in every experiment, in addition to its own agents",
+		catalog.Learners())
+	listEntries(w, "policies: --policy NAME, or --set policy=NAME", catalog.Policies())
+	listEntries(w, "beliefs: --set belief=NAME", catalog.Beliefs())
+	listEntries(w, "losses: --set loss=NAME", catalog.Losses())
+	listEntries(w, "optimizers: --set optimizer=NAME", catalog.Optimizers())
+	listEntries(w, "schedules: --set schedule=NAME", catalog.Schedules())
+	fmt.Fprintln(w, "methods to compute the gradient: training uses the first that fits belief, loss and the key "+
+		"integrate")
 	for _, r := range train.Routes() {
-		fmt.Printf("  %-26s %s\n", r.Name, r.About)
+		fmt.Fprintf(w, "  %-26s %s\n", r.Name, r.About)
 	}
-	fmt.Println()
+	fmt.Fprintln(w)
 }
 
 // listEntries prints a list of the catalogue.
-func listEntries[T any](title string, entries []catalog.Entry[T]) {
-	fmt.Println(title)
+func listEntries[T any](w io.Writer, title string, entries []catalog.Entry[T]) {
+	fmt.Fprintln(w, title)
 	for _, e := range entries {
-		fmt.Printf("  %-26s %s\n", e.Name, e.Doc)
+		fmt.Fprintf(w, "  %-26s %s\n", e.Name, e.Doc)
 	}
-	fmt.Println()
+	fmt.Fprintln(w)
 }
 
 func boolInt(b bool) int {

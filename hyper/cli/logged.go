@@ -60,12 +60,12 @@ func openFile(path, agent string, weighed bool) (logged, error) {
 
 // openFolder opens the log in a server's folder, or a folder that is a program's log.
 func openFolder(dir, agent string) (logged, error) {
-	of, folder := dir, filepath.Join(dir, "log")
+	server, folder := dir, filepath.Join(dir, "log")
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		of, folder = filepath.Dir(filepath.Clean(dir)), dir
+		server, folder = filepath.Dir(filepath.Clean(dir)), dir
 	}
-	to := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	log, err := durable.Open(folder, durable.Options{ReadOnly: true, Log: to})
+	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	log, err := durable.Open(folder, durable.Options{ReadOnly: true, Log: logger})
 	if errors.Is(err, fs.ErrNotExist) {
 		return logged{}, fmt.Errorf("%w: want the folder of a hyper serve that learns, or a folder that a program "+
 			"gave to durable.Open", err)
@@ -75,12 +75,12 @@ func openFolder(dir, agent string) (logged, error) {
 	}
 	f := &folderLog{log: log}
 	l := logged{close: f.close}
-	own, err := agentfile.OfFolder(of)
+	own, err := agentfile.OfFolder(server)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		l.log, l.spec, err = readProgram(agent, f.records)
 	case err == nil:
-		l.log, l.spec, err = readServer(of, own, agent, f.records)
+		l.log, l.spec, err = readServer(server, own, agent, f.records)
 	}
 	if err != nil {
 		return logged{}, errors.Join(err, log.Close())
@@ -146,8 +146,8 @@ func (l *folderLog) records() offline.Records {
 func (l *folderLog) close() {
 	_ = l.log.Close() // errors do not matter: the log was only read
 	if l.added > 0 {
-		fmt.Fprintf(os.Stderr, "hyper: left out %d data that a program added to its agent by Add: they are inputs of "+
-			"that agent, without a decision\n", l.added)
+		fmt.Fprintf(os.Stderr, "hyper: left out %d data that a program gave to its agent by the method Add. These data "+
+			"record no decision, so that another agent cannot learn from them\n", l.added)
 	}
 }
 

@@ -25,7 +25,7 @@ An existing file is not replaced, unless its content would be the same or
 --force is given.`,
 		Example: "  hyper merge steps steps.jsonl.gz && hyper compare steps.jsonl.gz",
 		Args:    argument("DIR", "FILE"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			p, err := sweep.Open(args[0], knownExperiments)
 			if err != nil {
 				return err
@@ -35,7 +35,7 @@ An existing file is not replaced, unless its content would be the same or
 			if err != nil {
 				return err
 			}
-			return writeResults(args[1], h, rows, force)
+			return writeResults(notes(c), args[1], h, rows, force)
 		},
 	}
 	mix.add(c.Flags())

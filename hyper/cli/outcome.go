@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -20,7 +21,7 @@ type outcome struct {
 }
 
 // printOutcome prints the outcome of a run as a table or as JSON lines.
-func printOutcome(dir string, p lab.Progress, asJSON bool) error {
+func printOutcome(w io.Writer, dir string, p lab.Progress, asJSON bool) error {
 	outcomes, labels, err := outcomesOf(dir, p)
 	if err != nil {
 		return err
@@ -29,15 +30,15 @@ func printOutcome(dir string, p lab.Progress, asJSON bool) error {
 		fmt.Fprintln(os.Stderr, "hyper: "+warning)
 	}
 	if !asJSON {
-		fmt.Printf("%s\n\n", outcomes[0].title())
+		fmt.Fprintf(w, "%s\n\n", outcomes[0].title())
 	}
-	err = printAll(outcomes, asJSON, 0, strings.Join(outcomeHead, "\t"), func(i int, o outcome) string {
+	err = printAll(w, outcomes, asJSON, 0, strings.Join(outcomeHead, "\t"), func(i int, o outcome) string {
 		return strings.Join(o.cells(labels[i]), "\t")
 	})
 	if err != nil || asJSON {
 		return err
 	}
-	fmt.Println("\n" + plusMinusNote)
+	fmt.Fprintln(w, "\n"+plusMinusNote)
 	fmt.Fprintf(os.Stderr, "\nresults in %s; `hyper plot %s` draws them\n", dir, dir)
 	return nil
 }

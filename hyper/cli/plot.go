@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -34,14 +35,14 @@ func plotCommand() *cobra.Command {
 	flags.BoolVar(&options.Quartiles, "quartiles", false,
 		"draw median and quartiles over runs instead of mean and 95% interval")
 	flags.Float64Var(&options.Target, "target", 0, "draw a horizontal line at this regret")
-	c.RunE = func(_ *cobra.Command, paths []string) error {
+	c.RunE = func(c *cobra.Command, paths []string) error {
 		if math.IsNaN(options.Target) || math.IsInf(options.Target, 0) {
 			return fmt.Errorf("--target must be finite, got %v", options.Target)
 		}
 		if out == "" {
 			out = figureOf(paths[0])
 		}
-		return drawRegret(paths, out, options, mix)
+		return drawRegret(notes(c), paths, out, options, mix)
 	}
 	return c
 }
@@ -54,8 +55,8 @@ func figureOf(path string) string {
 	return filepath.Join(path, "regret")
 }
 
-// drawRegret draws the curves of all results in one figure.
-func drawRegret(paths []string, out string, options plot.Options, mix mixFlag) error {
+// drawRegret draws the curves of all results in one figure, and prints its files to w.
+func drawRegret(w io.Writer, paths []string, out string, options plot.Options, mix mixFlag) error {
 	h, rows, err := analysis.Reader{Mix: mix.reporter()}.Read(knownExperiments, paths...)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func drawRegret(paths []string, out string, options plot.Options, mix mixFlag) e
 	if inCell() {
 		notebook.Figure(p, 16, 9, 100)
 	}
-	fmt.Fprintf(notes(), "wrote %s.png and %s.svg\n", out, out)
+	fmt.Fprintf(w, "wrote %s.png and %s.svg\n", out, out)
 	if slices.ContainsFunc(curves, func(c analysis.Curve) bool { return len(c.Periods) == 0 }) {
 		if err := unfinished(paths); err != nil {
 			fmt.Fprintln(os.Stderr, "hyper:", err)

@@ -3,7 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"os"
+	"io"
 	"text/tabwriter"
 
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -11,21 +11,22 @@ import (
 
 // printAll prints a JSON object for each item, or a table: a head, and a row for each item with cells separated by
 // tabs.
-func printAll[T any](all []T, asJSON bool, flags uint, head string, row func(i int, one T) string) error {
+func printAll[T any](w io.Writer, all []T, asJSON bool, flags uint, head string,
+	row func(i int, one T) string) error {
 	if asJSON {
-		return printLines(all...)
+		return printLines(w, all...)
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', flags)
-	fmt.Fprintln(w, head)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', flags)
+	fmt.Fprintln(table, head)
 	for i, one := range all {
-		fmt.Fprintln(w, row(i, one))
+		fmt.Fprintln(table, row(i, one))
 	}
-	return w.Flush()
+	return table.Flush()
 }
 
 // printLines prints one JSON object per line.
-func printLines[T any](all ...T) error {
-	lines := json.NewEncoder(os.Stdout)
+func printLines[T any](w io.Writer, all ...T) error {
+	lines := json.NewEncoder(w)
 	for _, one := range all {
 		if err := lines.Encode(one); err != nil {
 			return err

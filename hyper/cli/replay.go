@@ -41,8 +41,8 @@ from the records that the log has when the command starts.
 			if err := offline.SaveNew(a, l.spec, to); err != nil {
 				return err
 			}
-			fmt.Printf("%s: an agent that has learned from %d rewards; hyper serve FILE.json --dir %[1]s continues "+
-				"with it\n", to, a.Size())
+			fmt.Fprintf(c.OutOrStdout(), "%s: an agent that has learned from %d rewards; hyper serve FILE.json "+
+				"--dir %[1]s continues with it\n", to, a.Size())
 			return nil
 		},
 	}

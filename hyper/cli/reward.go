@@ -55,14 +55,14 @@ Exit status 1 means that rewards were refused, or not sent; 2 means that the
 file is wrong.`,
 		Example: "  hyper reward rewards.csv --to https://agent:8080 --token-file token",
 		Args:    argument("FILE"),
-		RunE:    func(c *cobra.Command, args []string) error { return f.run(c.Context(), args[0]) },
+		RunE:    func(c *cobra.Command, args []string) error { return f.run(c.Context(), c.OutOrStdout(), args[0]) },
 	}
 	f.add(c.Flags())
 	return c
 }
 
 // run sends the rewards of a file, and prints what the server took and refused.
-func (f *rewardFlags) run(ctx context.Context, file string) error {
+func (f *rewardFlags) run(ctx context.Context, w io.Writer, file string) error {
 	s, err := f.sender()
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (f *rewardFlags) run(ctx context.Context, file string) error {
 		return err
 	}
 	result, err := s.send(ctx, all)
-	result.print(len(all))
+	result.print(w, len(all))
 	if ctx.Err() != nil {
 		return lab.ErrInterrupted
 	}
@@ -215,7 +215,7 @@ func (r *sendResult) add(reply api.RewardReply) {
 }
 
 // print prints the first refused rewards, and the numbers of rewards that were taken and refused.
-func (r sendResult) print(all int) {
+func (r sendResult) print(w io.Writer, all int) {
 	for _, one := range r.refused {
 		if strings.Contains(one.Error, one.ID) {
 			one.ID = "refused"
@@ -225,5 +225,5 @@ func (r sendResult) print(all int) {
 	if r.more > 0 {
 		fmt.Fprintf(os.Stderr, "refused: %d others\n", r.more)
 	}
-	fmt.Printf("%d of %d rewards were taken, now or before; %d were refused\n", r.taken, all, len(r.refused)+r.more)
+	fmt.Fprintf(w, "%d of %d rewards were taken, now or before; %d were refused\n", r.taken, all, len(r.refused)+r.more)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -14,12 +15,14 @@ import (
 
 const runHelp = `run simulates agents in a world, and writes the results.
 
-EXPERIMENT is an experiment of hyper list, or a CSV file with a header, or a
-Parquet file. In each period one row of the file is the context. The actions are
-the values of the last column, or of --set target=COLUMN, and the row's own
-value has reward 1. Four data sets are included: table --set data=digits,
-phishing, segment, shuttle. With --set order=shuffled each row occurs once. With
---set standardize=online numbers are scaled by the numbers that a run has seen.
+EXPERIMENT is the name of an experiment (see hyper list), or a file of a table:
+CSV with a header, or Parquet. In each period one row of the table is the
+context. The actions are the distinct values of the target column: the last
+column, or COLUMN with --set target=COLUMN. The action that equals the row's own
+value has reward 1. With --set order=shuffled each row occurs once. With --set
+standardize=online numbers are scaled by the numbers that a run has seen. The
+experiment named table has four data sets: --set data=NAME, where NAME is
+digits, phishing, segment or shuttle.
 
 An agent is one of the experiment's agents, another learner of hyper list parts,
 or FILE.json, which has a learner and the learner's settings:
@@ -65,7 +68,7 @@ func runCommand() *cobra.Command {
 		if err := newFolder(out, lab.ResultsFile); err != nil {
 			return err
 		}
-		return simulate(out, s, engine, func(o lab.Options) (lab.Progress, error) {
+		return simulate(c.OutOrStdout(), out, s, engine, func(o lab.Options) (lab.Progress, error) {
 			return lab.Run(c.Context(), s, knownExperiments, o)
 		})
 	}
@@ -89,7 +92,7 @@ func resumeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return simulate(args[0], h.Spec, engine, func(o lab.Options) (lab.Progress, error) {
+		return simulate(c.OutOrStdout(), args[0], h.Spec, engine, func(o lab.Options) (lab.Progress, error) {
 			return lab.Resume(c.Context(), knownExperiments, o)
 		})
 	}
@@ -97,9 +100,10 @@ func resumeCommand() *cobra.Command {
 }
 
 // simulate runs or resumes a Spec, and prints the outcome.
-func simulate(dir string, spec lab.Spec, engine engineFlags, run func(lab.Options) (lab.Progress, error)) error {
+func simulate(w io.Writer, dir string, spec lab.Spec, engine engineFlags,
+	run func(lab.Options) (lab.Progress, error)) error {
 	if inCell() {
-		return simulateInCell(dir, spec, engine, run)
+		return simulateInCell(w, dir, spec, engine, run)
 	}
 	var p lab.Progress
 	err := engine.work(dir, func(o lab.Options) (err error) {
@@ -112,7 +116,7 @@ func simulate(dir string, spec lab.Spec, engine engineFlags, run func(lab.Option
 	if err != nil {
 		return err
 	}
-	return printOutcome(dir, p, engine.json)
+	return printOutcome(w, dir, p, engine.json)
 }
 
 func workerCommand() *cobra.Command {
@@ -122,7 +126,7 @@ func workerCommand() *cobra.Command {
 		Hidden: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			// The parent prints the error.
-			_ = lab.Worker(c.Context(), os.Stdin, os.Stdout, knownExperiments, args)
+			_ = lab.Worker(c.Context(), os.Stdin, c.OutOrStdout(), knownExperiments, args)
 			return nil
 		},
 	}

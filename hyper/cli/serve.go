@@ -76,9 +76,9 @@ server at URL learns.`,
 		"the Host that a proxy passes on; repeatable. Loopback, the server's own address and the name in --listen "+
 		"are always allowed")
 	f.StringVar(&v.options.Dir, "dir", "hyper-agent", "folder of the agent and its log")
-	f.StringVar(&v.sync, "sync", durable.Each.String(), "when an answer is sent: each (when its record is on the "+
-		"disk), grouped (likewise, but up to 2 ms later, so that answers share a write) or none (at once: a loss of "+
-		"power loses the last seconds)")
+	f.StringVar(&v.sync, "sync", durable.Each.String(), "when the server answers. each: after the record is "+
+		"on the disk. grouped: as each, but the server waits up to 2 ms to write several records at once. none: "+
+		"immediately; a loss of power loses the records of the last seconds")
 	f.DurationVar(&v.options.KeepLog, "keep-log", 0, "age at which saved records are dropped from the log; "+
 		"0 keeps all, for hyper evaluate")
 	f.DurationVar(&v.saveEvery, "save-every", time.Minute, "time between saves of the agent; 0 saves only at the end")

@@ -46,7 +46,7 @@ if it cannot be done; 130 after an interruption.`,
 	_ = flags.MarkHidden("serve")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if serve && len(args) == 2 {
-			return failed(sweep.Serve(c.Context(), os.Stdin, os.Stdout, knownExperiments, args[0], args[1],
+			return failed(sweep.Serve(c.Context(), os.Stdin, c.OutOrStdout(), knownExperiments, args[0], args[1],
 				engine.every, engine.mix.reporter()))
 		}
 		n, err := shardNumber(args[1:])

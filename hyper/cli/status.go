@@ -3,7 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io"
+	"io/fs"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -21,7 +22,10 @@ func statusCommand() *cobra.Command {
 		Short: "Show the progress of a sweep: shards done, running, failed and waiting, and the time left",
 		Long: `status prints the number of shards of a sweep in each state:
 
-  done, running, waiting, failed
+  done         All results of the shard are saved.
+  running      A process works on the shard.
+  waiting      No process has begun the shard.
+  failed       The process has ended with an error.
   interrupted  A signal has ended the process, after the shard was saved.
   killed       The process has ended without saving.
   damaged      The results differ from what the worker wrote.
@@ -33,7 +37,7 @@ which may be 90 seconds old.`,
 		Args: argument("DIR"),
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per shard")
-	c.RunE = func(_ *cobra.Command, args []string) error {
+	c.RunE = func(c *cobra.Command, args []string) error {
 		dirs, err := sweepsOf(args[0])
 		if err != nil {
 			return err
@@ -48,9 +52,9 @@ which may be 90 seconds old.`,
 				return err
 			}
 			if asJSON {
-				err = printLines(states...)
+				err = printLines(c.OutOrStdout(), states...)
 			} else {
-				err = printStates(dir, states)
+				err = printStates(c.OutOrStdout(), dir, states)
 			}
 			if err != nil {
 				return err
@@ -63,8 +67,12 @@ which may be 90 seconds old.`,
 
 // sweepsOf returns the folder of a sweep, or the folders of the rounds of a search so far.
 func sweepsOf(dir string) ([]string, error) {
-	if _, err := sweep.OpenSearch(dir); err != nil {
-		return []string{dir}, nil // sweep.Open reports the fault
+	_, err := sweep.OpenSearch(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []string{dir}, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	var out []string
 	for n := 1; isSweep(tune.RungDir(dir, n)); n++ {
@@ -77,7 +85,7 @@ func sweepsOf(dir string) ([]string, error) {
 }
 
 // printStates prints the progress of a sweep, and a line for each shard that is neither done nor waiting.
-func printStates(dir string, states []sweep.Status) error {
+func printStates(w io.Writer, dir string, states []sweep.Status) error {
 	sum := sweep.Summarize(states)
 	var counts []string
 	for _, s := range sweep.AllStates {
@@ -85,31 +93,31 @@ func printStates(dir string, states []sweep.Status) error {
 			counts = append(counts, fmt.Sprintf("%d %s", n, s))
 		}
 	}
-	fmt.Printf("%s: %d shards: %s; %.0f%% of %d run-periods\n", dir, len(states), strings.Join(counts, ", "),
+	fmt.Fprintf(w, "%s: %d shards: %s; %.0f%% of %d run-periods\n", dir, len(states), strings.Join(counts, ", "),
 		100*float64(sum.Done)/float64(sum.Total), sum.Total)
 	switch left := sum.Left.Round(time.Second); {
 	case sum.Done == sum.Total:
-		fmt.Printf("all done: `hyper merge %s FILE.jsonl.gz`\n", dir)
+		fmt.Fprintf(w, "all done: `hyper merge %s FILE.jsonl.gz`\n", dir)
 	case sum.Rate == 0:
-		fmt.Println("time left: unknown, nothing has been computed yet")
+		fmt.Fprintln(w, "time left: unknown, nothing has been computed yet")
 	case len(sum.Shards[sweep.Running]) > 0:
-		fmt.Printf("time left: %s at %.0f run-periods per second\n", left, sum.Rate)
+		fmt.Fprintf(w, "time left: %s at %.0f run-periods per second\n", left, sum.Rate)
 	default:
-		fmt.Printf("time left: nothing is running; %s with one worker, at %.0f run-periods per second\n", left,
+		fmt.Fprintf(w, "time left: nothing is running; %s with one worker, at %.0f run-periods per second\n", left,
 			sum.Rate)
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range states {
 		if s.State != sweep.Done && s.State != sweep.Waiting {
-			fmt.Fprintf(w, "shard %d\t%s\t%.0f%%\t%d starts\t%s\t%s\t%s\n", s.Shard, s.State,
+			fmt.Fprintf(table, "shard %d\t%s\t%.0f%%\t%d starts\t%s\t%s\t%s\n", s.Shard, s.State,
 				100*float64(s.Done)/float64(s.Total), s.Starts, s.Host, s.Job, s.Error)
 		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := table.Flush(); err != nil {
 		return err
 	}
 	if len(sum.Again) > 0 {
-		fmt.Printf("to run again: shards %s, with `hyper sweep %s`\n", sweep.Ranges(sum.Again), dir)
+		fmt.Fprintf(w, "to run again: shards %s, with `hyper sweep %s`\n", sweep.Ranges(sum.Again), dir)
 	}
 	return nil
 }

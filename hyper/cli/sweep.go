@@ -67,7 +67,7 @@ func sweepCommand() *cobra.Command {
 func (f *sweepFlags) run(c *cobra.Command, what string) error {
 	err := f.start(c, what)
 	if errors.Is(err, lab.ErrInterrupted) {
-		fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are saved: `hyper sweep %s` continues\n",
+		fmt.Fprintf(c.ErrOrStderr(), "hyper: interrupted; all results are saved: `hyper sweep %s` continues\n",
 			cmp.Or(f.out, what))
 	}
 	return err
@@ -112,7 +112,7 @@ func (f *sweepFlags) newSearch(c *cobra.Command, name string, o sweep.Options) e
 			return err
 		}
 	}
-	return f.runSearch(c.Context(), s, f.out)
+	return f.runSearch(c.Context(), c.OutOrStdout(), s, f.out)
 }
 
 // newPlan begins a grid, a random search or the settings of a file.
@@ -137,7 +137,7 @@ func (f *sweepFlags) newPlan(c *cobra.Command, what string, o sweep.Options) err
 		}
 	}
 	p.Mix = f.engine.mix.reporter()
-	return f.runPlan(c.Context(), p, f.out)
+	return f.runPlan(c.Context(), c.OutOrStdout(), p, f.out)
 }
 
 // sweepable returns an error unless a new sweep can have this argument.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"runtime"
@@ -24,7 +25,7 @@ func (f *sweepFlags) resume(c *cobra.Command, dir string) error {
 	s, err := sweep.OpenSearch(dir)
 	if err == nil {
 		s.Mix = f.engine.mix.reporter()
-		return f.runSearch(c.Context(), s, dir)
+		return f.runSearch(c.Context(), c.OutOrStdout(), s, dir)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -34,11 +35,11 @@ func (f *sweepFlags) resume(c *cobra.Command, dir string) error {
 		return err
 	}
 	p.Mix = f.engine.mix.reporter()
-	return f.runPlan(c.Context(), p, dir)
+	return f.runPlan(c.Context(), c.OutOrStdout(), p, dir)
 }
 
 // runSearch runs the rungs of a search. With a scheduler it only starts the next rung.
-func (f *sweepFlags) runSearch(ctx context.Context, s sweep.Search, dir string) error {
+func (f *sweepFlags) runSearch(ctx context.Context, w io.Writer, s sweep.Search, dir string) error {
 	if f.dryRun {
 		spec, err := s.Tuning.Spec(knownExperiments)
 		if err != nil {
@@ -50,13 +51,13 @@ func (f *sweepFlags) runSearch(ctx context.Context, s sweep.Search, dir string) 
 		if err != nil {
 			return err
 		}
-		return f.runPlan(ctx, p, dir)
+		return f.runPlan(ctx, w, p, dir)
 	}
 	t, err := s.Run(dir, knownExperiments, func(rung string, p sweep.Plan) error {
 		if _, _, err := p.Rows(rung, knownExperiments); err == nil {
 			return nil
 		}
-		if err := f.runPlan(ctx, p, rung); err != nil || f.engineName == "local" {
+		if err := f.runPlan(ctx, w, p, rung); err != nil || f.engineName == "local" {
 			return err
 		}
 		return errLater
@@ -69,21 +70,21 @@ func (f *sweepFlags) runSearch(ctx context.Context, s sweep.Search, dir string) 
 	if err != nil {
 		return err
 	}
-	return printTuning(t)
+	return printTuning(w, t)
 }
 
 // errLater means that a scheduler runs the shards after hyper has ended.
 var errLater = errors.New("later")
 
 // runPlan runs the shards of a plan, or submits them.
-func (f *sweepFlags) runPlan(ctx context.Context, p sweep.Plan, dir string) error {
+func (f *sweepFlags) runPlan(ctx context.Context, w io.Writer, p sweep.Plan, dir string) error {
 	switch {
 	case f.engineName == "slurm":
-		return f.cluster.slurm(ctx, p, dir, f.engine, f.dryRun)
+		return f.cluster.slurm(ctx, w, p, dir, f.engine, f.dryRun)
 	case f.engineName == "kubernetes":
-		return f.cluster.kubernetes(p, dir, f.engine, f.dryRun)
+		return f.cluster.kubernetes(w, p, dir, f.engine, f.dryRun)
 	case f.dryRun:
-		return printPlan(p)
+		return printPlan(w, p)
 	}
 	return f.runLocal(ctx, p, dir)
 }
@@ -126,13 +127,13 @@ func (f engineFlags) shardArgs(self string, more ...string) []string {
 }
 
 // printPlan prints the shards of a sweep.
-func printPlan(p sweep.Plan) error {
+func printPlan(w io.Writer, p sweep.Plan) error {
 	for n, s := range p.Shards {
 		spec := p.ShardSpec(n)
-		fmt.Printf("shard %d: %d settings of %s, %d runs from seed %d, %d periods\n", n, len(s.Entries),
+		fmt.Fprintf(w, "shard %d: %d settings of %s, %d runs from seed %d, %d periods\n", n, len(s.Entries),
 			spec.Entries[0].Agent, s.Runs, spec.Seed, spec.Periods)
 	}
-	_, err := fmt.Printf("%d shards, %d settings, %d runs each, on %s\n", len(p.Shards), len(p.Spec.Entries),
+	_, err := fmt.Fprintf(w, "%d shards, %d settings, %d runs each, on %s\n", len(p.Shards), len(p.Spec.Entries),
 		p.Spec.Runs, p.Backend)
 	return err
 }

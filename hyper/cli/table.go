@@ -37,7 +37,7 @@ table reads records of hyper testbed, study files (hyper export) and costs.json
 table includes all agents whose study files are in these folders.`,
 		Example: "  hyper table --study notebooks/results",
 		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			if _, err := os.Stat(study); err != nil {
 				return fmt.Errorf("there is no folder %s: give --study DIR, a folder of results", study)
 			}
@@ -49,9 +49,9 @@ table includes all agents whose study files are in these folders.`,
 				return err
 			}
 			if asJSON {
-				return printLines(t)
+				return printLines(c.OutOrStdout(), t)
 			}
-			writeTable(os.Stdout, t)
+			writeTable(c.OutOrStdout(), t)
 			return nil
 		},
 	}
@@ -155,8 +155,8 @@ func (c sweepColumn) marks(agent string) string {
 
 // writeSweeps writes the scores of agents on all sweeps.
 func writeSweeps(w io.Writer, agents []string, columns []sweepColumn) {
-	fmt.Fprint(w, "\n**Neural Testbed**, divergence over that of the single network, mlp; in nats from the exact "+
-		"posterior:\n\n")
+	fmt.Fprint(w, "\n**Neural Testbed**, KL divergence divided by the KL divergence of mlp, a single network. Columns "+
+		"in nats have the KL divergence from the exact posterior:\n\n")
 	head, marked := []string{"Agent"}, []sweepColumn{}
 	for _, c := range columns {
 		head = append(head, c.title())
@@ -233,4 +233,6 @@ func micros(r beyond.Regrets) string {
 }
 
 // scientific returns a number of operations as text.
-func scientific(x float64) string { return strings.Replace(fmt.Sprintf("%.1e", x), "e+0", "e", 1) }
+func scientific(x float64) string {
+	return strings.NewReplacer("e+0", "e", "e+", "e").Replace(fmt.Sprintf("%.1e", x))
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -69,9 +70,9 @@ bandit, and the correlation of the regrets with the divergences.
 
 In the sweeps regression and enn_paper agents predict a response, whose truth is
 drawn from a Gaussian process. regression compares predictions to the truth, and
-enn_paper compares functions to the exact posterior, which scores 0. A problem
-with inputs of 100 numbers and 10,000 data takes minutes and 2 GB to draw, in
-each of the concurrent processes.
+enn_paper compares functions to the exact posterior, which scores 0. Each
+process needs minutes and 2 GB to draw a problem with inputs of 100 numbers and
+10,000 data.
 
 Sweeps: ` + strings.Join(names, ", ") + `.
 Agents: ` + strings.Join(testbedAgents(testbed.Classification2D()), ", ") + `.`,
@@ -86,14 +87,14 @@ Agents: ` + strings.Join(testbedAgents(testbed.Classification2D()), ", ") + `.`,
 			return err
 		}
 		s := testbed.Known[args[0]]()
-		results, err := f.results(c.Context(), s)
+		results, err := f.results(c.Context(), notes(c), s)
 		if err != nil {
 			return err
 		}
 		if len(f.regret) > 0 {
-			return f.relate(s, results)
+			return f.relate(c.OutOrStdout(), s, results)
 		}
-		return f.print(s, testbed.Leaderboard(s, results, f.baseline))
+		return f.print(c.OutOrStdout(), s, testbed.Leaderboard(s, results, f.baseline))
 	}
 	return c
 }
@@ -107,9 +108,9 @@ func testbedAgents(s testbed.Sweep) (names []string) {
 }
 
 // results reads the results of --show, or evaluates the agents.
-func (f *testbedFlags) results(ctx context.Context, s testbed.Sweep) (all []testbed.Result, err error) {
+func (f *testbedFlags) results(ctx context.Context, w io.Writer, s testbed.Sweep) (all []testbed.Result, err error) {
 	if len(f.show) == 0 {
-		return f.evaluate(ctx, s)
+		return f.evaluate(ctx, w, s)
 	}
 	for _, path := range f.show {
 		r, err := testbed.ReadRecord(path)
@@ -124,8 +125,9 @@ func (f *testbedFlags) results(ctx context.Context, s testbed.Sweep) (all []test
 	return all, nil
 }
 
-// evaluate trains and scores the agents on the problems that have no results yet.
-func (f *testbedFlags) evaluate(ctx context.Context, s testbed.Sweep) ([]testbed.Result, error) {
+// evaluate trains and scores the agents on the problems that have no results yet, and prints the name of the file of
+// results to w.
+func (f *testbedFlags) evaluate(ctx context.Context, w io.Writer, s testbed.Sweep) ([]testbed.Result, error) {
 	agents, err := f.chosen(s)
 	if err != nil {
 		return nil, err
@@ -154,7 +156,7 @@ func (f *testbedFlags) evaluate(ctx context.Context, s testbed.Sweep) ([]testbed
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(notes(), "results in %s\n", f.out)
+	fmt.Fprintf(w, "results in %s\n", f.out)
 	return record.Results, nil
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // relate prints the regrets and divergences of agents, and the correlation of regret with divergence.
-func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
+func (f *testbedFlags) relate(w io.Writer, s testbed.Sweep, results []testbed.Result) error {
 	h, rows, err := analysis.Read(knownExperiments, f.regret...)
 	if err != nil {
 		return err
@@ -22,7 +23,7 @@ func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
 		return err
 	}
 	if f.json {
-		return printLines(r)
+		return printLines(w, r)
 	}
 	head := "agent\tcomputation/period"
 	for _, tau := range r.Taus {
@@ -31,7 +32,7 @@ func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
 	for _, period := range r.Periods {
 		head += fmt.Sprintf("\tregret at %d", period)
 	}
-	err = printAll(r.Agents, false, 0, head, func(_ int, a beyond.Agent) string {
+	err = printAll(w, r.Agents, false, 0, head, func(_ int, a beyond.Agent) string {
 		row := fmt.Sprintf("%s\t%.3g", a.Name, a.Computation)
 		for _, x := range slices.Concat(a.KL, a.Regret) {
 			row += fmt.Sprintf("\t%v", x)
@@ -41,17 +42,17 @@ func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\nmeans over %d problems of %s, in nats, and over %d runs of %s, with 95%% intervals\n", r.Problems,
+	fmt.Fprintf(w, "\nmeans over %d problems of %s, in nats, and over %d runs of %s, with 95%% intervals\n", r.Problems,
 		s.Name, r.Runs, h.Spec.Experiment)
 	for i, tau := range r.Taus {
-		fmt.Printf("correlation of log regret with log KL at tau = %d: %v over %d agents\n", tau, r.Correlations[i],
+		fmt.Fprintf(w, "correlation of log regret with log KL at tau = %d: %v over %d agents\n", tau, r.Correlations[i],
 			len(r.Agents))
 	}
 	return nil
 }
 
 // print prints the leaderboard, and draws it.
-func (f *testbedFlags) print(s testbed.Sweep, lines []testbed.Line) error {
+func (f *testbedFlags) print(w io.Writer, s testbed.Sweep, lines []testbed.Line) error {
 	if len(lines) == 0 {
 		return fmt.Errorf("there is no problem on which both the baseline %s and another agent were tried", f.baseline)
 	}
@@ -65,7 +66,7 @@ func (f *testbedFlags) print(s testbed.Sweep, lines []testbed.Line) error {
 		}
 	}
 	head := fmt.Sprintf("agent\ttau\tproblems\tmean KL, nats\tover %s, 95%%\taccuracy\tcalibration error", f.baseline)
-	err := printAll(lines, f.json, 0, head, func(_ int, l testbed.Line) string {
+	err := printAll(w, lines, f.json, 0, head, func(_ int, l testbed.Line) string {
 		se := &l.SE
 		if math.IsNaN(float64(l.SE)) { // NaN for a single seed
 			se = nil
@@ -80,6 +81,7 @@ func (f *testbedFlags) print(s testbed.Sweep, lines []testbed.Line) error {
 	if s.Kind == testbed.Functions {
 		best = "The exact posterior scores 0."
 	}
-	fmt.Println("\n± is one standard error, from the means of seed classes.", best)
+	fmt.Fprintln(w, "\n± is one standard error. It compares the means of groups of problems: group i has the "+
+		"i-th problem of each setting.", best)
 	return nil
 }

@@ -60,7 +60,7 @@ func testbedWorkerCommand() *cobra.Command {
 			}
 			o := testbed.Options{Backend: backend.XLACPU, Batches: job.Batches, Side: job.Side, Taus: job.Taus}
 			// The parent prints the error.
-			_ = testbed.Worker(c.Context(), os.Stdin, os.Stdout, a, job.Sweep, o, args[1])
+			_ = testbed.Worker(c.Context(), os.Stdin, c.OutOrStdout(), a, job.Sweep, o, args[1])
 			return nil
 		},
 	}

@@ -3,8 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +27,7 @@ type tuneFlags struct {
 	rungs  []string
 	from   string
 	out    string
+	best   bool
 }
 
 func (f *tuneFlags) add(c *cobra.Command) {
@@ -52,7 +53,8 @@ func (f *tuneFlags) add(c *cobra.Command) {
 	f.engine.addWorkers(flags, workersUsage)
 	f.engine.addCheckpoints(flags)
 	f.engine.mix.add(flags)
-	f.engine.addJSON(flags, "print only the best settings, as KEY=VALUE, and no table")
+	f.engine.addJSON(flags, "print the record of the search, OUT/tune.json, as one JSON object")
+	flags.BoolVar(&f.best, "best", false, "print only the best settings, as KEY=VALUE, and no table")
 }
 
 func tuneCommand() *cobra.Command {
@@ -120,7 +122,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 		return err
 	})
 	if errors.Is(err, lab.ErrInterrupted) {
-		fmt.Fprintln(os.Stderr, "hyper: interrupted; all results are saved: the same command continues")
+		fmt.Fprintln(c.ErrOrStderr(), "hyper: interrupted; all results are saved: the same command continues")
 	}
 	if err != nil {
 		return err
@@ -128,11 +130,14 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if err := t.Save(f.out); err != nil {
 		return err
 	}
-	if f.engine.json {
-		fmt.Println(strings.Join(t.Best(), " "))
+	switch {
+	case f.engine.json:
+		return printLines(c.OutOrStdout(), t)
+	case f.best:
+		fmt.Fprintln(c.OutOrStdout(), strings.Join(t.Best(), " "))
 		return nil
 	}
-	return printTuning(t)
+	return printTuning(c.OutOrStdout(), t)
 }
 
 // dimensions returns the dimensions that the texts of --space describe.
@@ -188,11 +193,11 @@ func numbers(text string) (all []int, err error) {
 }
 
 // printTuning prints the best candidates of each round, and the winner.
-func printTuning(t tune.Search) error {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+func printTuning(w io.Writer, t tune.Search) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range t.Rungs {
-		fmt.Fprintf(w, "%d periods, %d runs\tmean regret\tSE\tbehind the best\tSE\tmedian\tdiverged\n", r.Size.Periods,
-			r.Size.Runs)
+		fmt.Fprintf(table, "%d periods, %d runs\tmean regret\tSE\tbehind the best\tSE\tmedian\tdiverged\n",
+			r.Size.Periods, r.Size.Runs)
 		for _, o := range r.Results[:min(len(r.Results), 9)] {
 			var settings []string
 			for _, key := range slices.Sorted(maps.Keys(o.Settings)) {
@@ -204,16 +209,16 @@ func printTuning(t tune.Search) error {
 			if t.Least {
 				settings = append(settings, fmt.Sprintf("(computation %.3g)", o.Computation))
 			}
-			fmt.Fprintf(w, "  %s\t%.4g\t%.2g\t%.4g\t%.2g\t%.4g\t%d\n", strings.Join(settings, " "), float64(o.Mean),
+			fmt.Fprintf(table, "  %s\t%.4g\t%.2g\t%.4g\t%.2g\t%.4g\t%d\n", strings.Join(settings, " "), float64(o.Mean),
 				float64(o.SE), float64(o.Behind), float64(o.BehindSE), float64(o.Median), o.Diverged)
 		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Println("best:", strings.Join(t.Best(), " "))
+	fmt.Fprintln(w, "best:", strings.Join(t.Best(), " "))
 	for _, d := range t.AtEdge() {
-		fmt.Printf("%s is at the edge of its range: search again with --space '%s' and --champion FILE\n", d.Key, d)
+		fmt.Fprintf(w, "%s is at the edge of its range: search again with --space '%s' and --champion FILE\n", d.Key, d)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -13,8 +14,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
 
-// hyper tune writes OUT/tune.json and prints the best settings. --json prints only these, and a second call finds the
-// same settings.
+// hyper tune writes OUT/tune.json and prints the best settings. --best prints only these, and a second call finds the
+// same settings. --json prints the record.
 func TestTuneCommand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	args := []string{"tune", "neural", "--agent", "egreedy", "--set", "actions=4", "--set", "features=2",
@@ -33,8 +34,12 @@ func TestTuneCommand(t *testing.T) {
 		!strings.Contains(stdout, "4 periods, 1 runs") {
 		t.Errorf("got the best settings %q in %q", best, stdout)
 	}
-	if again := must0(t, append(args, "--json")...); again != best+"\n" {
+	if again := must0(t, append(args, "--best")...); again != best+"\n" {
 		t.Errorf("called again: output %q, want %q", again, best)
+	}
+	var printed tune.Search
+	if must.M(json.Unmarshal([]byte(must0(t, append(args, "--json")...)), &printed)); !reflect.DeepEqual(printed, tuned) {
+		t.Errorf("--json prints %+v, want %+v", printed, tuned)
 	}
 	record := filepath.Join(dir, "tune.json")
 	second := append(args[:len(args)-1:len(args)-1], t.TempDir(), "--seed", "7", "--champion", record)

@@ -16,14 +16,14 @@ func versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Show the version of the code as results record it, and the changes that affected results",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			p := lab.ThisProvenance(backend.Default())
 			if asJSON {
-				return printLines(p)
+				return printLines(c.OutOrStdout(), p)
 			}
-			fmt.Printf("hyper %s\n%s\n%s\n", hyper.Version, p, p.Libraries())
+			fmt.Fprintf(c.OutOrStdout(), "hyper %s\n%s\n%s\n", hyper.Version, p, p.Libraries())
 			for _, change := range lab.Changes {
-				fmt.Printf("  since %s\n", change)
+				fmt.Fprintf(c.OutOrStdout(), "  since %s\n", change)
 			}
 			return nil
 		},
