@@ -20,7 +20,7 @@ func FrontierPoints() []paper.FrontierPoint {
 	points := must.M1(paper.FrontierOf(Study("frontier/*")))
 	for _, more := range must.M1(paper.FrontierOf(Study("frontier/k100/*"))) {
 		for i, p := range points {
-			if p.Agent == more.Agent && p.Integrate == more.Integrate && p.Arms == more.Arms && p.Bar == more.Bar {
+			if p.Agent == more.Agent && p.Integrate == more.Integrate && p.Arms == more.Arms && p.Bound == more.Bound {
 				points[i] = more
 			}
 		}
@@ -28,30 +28,30 @@ func FrontierPoints() []paper.FrontierPoint {
 	return points
 }
 
-// Frontier draws figure 2 in two panels for each bound of regret that has points, see [paper.Bar]. The first panel has
+// Frontier draws figure 2 in two panels for each bound of regret that has points, see [paper.RegretBound]. The first panel has
 // the least computation of the agents below the bound, against the number of arms. The second has an ensemble's
 // computation divided by the linear hypermodel's, with the paper's 50 and 100. Vertical lines are 95% intervals, dashed
 // if an interval is open on one side.
 func Frontier(points []paper.FrontierPoint) (panels []*gonum.Plot) {
-	titles := map[paper.Bar]string{paper.PerformsWell: "regret below 0.01 √K",
+	titles := map[paper.RegretBound]string{paper.PerformsWell: "regret below 0.01 √K",
 		paper.TwiceExact: "regret below twice that of exact TS"}
 	first, last := math.Inf(1), 0.0
 	for _, p := range points {
 		first, last = min(first, float64(p.Arms)/1.3), max(last, float64(p.Arms)*1.5)
 	}
-	for _, bar := range paper.Bars {
+	for _, bound := range paper.RegretBounds {
 		some := slices.DeleteFunc(slices.Clone(points), func(p paper.FrontierPoint) bool {
-			return p.Bar != bar ||
+			return p.Bound != bound ||
 				p.Setting == nil
 		})
 		if len(some) == 0 {
 			continue
 		}
-		axes := plot.Axes{Title: "Least computation: " + titles[bar], X: "arms K",
+		axes := plot.Axes{Title: "Least computation: " + titles[bound], X: "arms K",
 			Y: "operations per period, by the formula", LogX: true, LogY: true, MinX: first, MaxX: last,
 			Beside: true}
 		computation := frontierPanel(axes, some, func(p paper.FrontierPoint) stats.Estimate { return p.Computation })
-		axes.Title, axes.Y = "Ensemble over linear: "+titles[bar], "ratio of computation"
+		axes.Title, axes.Y = "Ensemble over linear: "+titles[bound], "ratio of computation"
 		ratio := frontierPanel(axes, some, func(p paper.FrontierPoint) stats.Estimate { return p.Ratio },
 			plot.Series{Label: "the paper's 50 and 100", X: []float64{first, last}, Y: []float64{50, 50},
 				Color: plot.Gray, Dashed: true},

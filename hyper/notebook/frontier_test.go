@@ -21,7 +21,7 @@ func estimate(value, lower, upper float64) stats.Estimate {
 func madeUpFrontier() []paper.FrontierPoint {
 	none := estimate(math.NaN(), math.NaN(), math.NaN())
 	point := func(agent, integrate, found string, computation, ratio stats.Estimate) paper.FrontierPoint {
-		return paper.FrontierPoint{Agent: agent, Integrate: integrate, Arms: 10, Bar: paper.PerformsWell,
+		return paper.FrontierPoint{Agent: agent, Integrate: integrate, Arms: 10, Bound: paper.PerformsWell,
 			Setting:     []string{"arms=10", "integrate=" + integrate, found},
 			Computation: computation, Average: estimate(0.03, 0.02, 0.031), Runs: 100, Ratio: ratio}
 	}
@@ -29,7 +29,7 @@ func madeUpFrontier() []paper.FrontierPoint {
 		point("linear", "sampled", "index-dim=2", estimate(2e4, 2e4, 2e4), none),
 		point("ensemble", "sampled", "particles=30", estimate(8e4, 4e4, math.Inf(1)), estimate(4, 0, math.Inf(1))),
 		point("ensemble", "analytic", "particles=30", estimate(3e5, 3e5, 4e5), none),
-		{Agent: "linear", Integrate: "sampled", Arms: 30, Bar: paper.PerformsWell, Computation: none, Average: none,
+		{Agent: "linear", Integrate: "sampled", Arms: 30, Bound: paper.PerformsWell, Computation: none, Average: none,
 			Runs: 100, Ratio: none},
 	}
 }
@@ -39,7 +39,7 @@ func TestFrontier(t *testing.T) {
 	points := madeUpFrontier()
 	panels := Frontier(points)
 	if len(panels) != 2 {
-		t.Fatalf("one bar: got %d panels, want 2", len(panels))
+		t.Fatalf("one bound: got %d panels, want 2", len(panels))
 	}
 	computation, ratio := panels[0], panels[1]
 	for name, c := range map[string]struct{ got, from, to float64 }{
@@ -57,7 +57,7 @@ func TestFrontier(t *testing.T) {
 			ratio.X.Max)
 	}
 	for _, p := range madeUpFrontier() {
-		p.Bar = paper.TwiceExact
+		p.Bound = paper.TwiceExact
 		points = append(points, p)
 	}
 	if panels = Frontier(points); len(panels) != 4 || panels[0].Title.Text == panels[2].Title.Text ||
@@ -92,14 +92,14 @@ func TestFrontierOfTheStudy(t *testing.T) {
 	points := FrontierPoints()
 	ratios := 0
 	for _, p := range points {
-		if target := 0.01 * math.Sqrt(float64(p.Arms)); p.Bar == paper.PerformsWell && p.Setting != nil &&
+		if target := 0.01 * math.Sqrt(float64(p.Arms)); p.Bound == paper.PerformsWell && p.Setting != nil &&
 			float64(p.Average.Upper) >= target {
 			t.Errorf("%+v: the average regret is above %v", p, target)
 		}
 		if p.Arms == 10 && p.Ratio.Value > 0 {
 			ratios++
 		}
-		if want := p.Arms == 100 && p.Integrate == "sampled" && p.Bar == paper.PerformsWell; want && p.Runs != 400 {
+		if want := p.Arms == 100 && p.Integrate == "sampled" && p.Bound == paper.PerformsWell; want && p.Runs != 400 {
 			t.Errorf("%+v has %d runs, want 400", p, p.Runs)
 		}
 	}

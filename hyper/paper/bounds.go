@@ -4,7 +4,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Bounds of ratios of regret that several claims and sentences share. None of these bounds is in the paper.
+// Bounds on ratios of regret that several claims and sentences share. None of these bounds is in the paper.
 const (
 	nearExactBound = 1.35 // of "nearly as well as exact Thompson sampling"
 	similarBound   = 1.25 // of "similar": the ratio lies between 1/1.25 and 1.25

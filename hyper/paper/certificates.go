@@ -13,9 +13,29 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-// certifiedNetworks is the number of networks of sentence 7 (notebooks/results/PROTOCOL.md): one for each of 5 measures
-// and 2 references, with epsilon and delta 0.1 for 2, 3, 4, 8 and 16 points, and 0.02 for 2 and 3 points.
-const certifiedNetworks = 70
+// network identifies a network of sentence 7.
+type network struct {
+	measure   string
+	reference approx.Reference
+	points    int
+	accuracy  float64 // epsilon, and delta
+}
+
+// certifiedNetworks returns the networks that sentence 7 needs, see notebooks/results/PROTOCOL.md.
+func certifiedNetworks() map[network]bool {
+	out := map[network]bool{}
+	for _, measure := range []string{"discrete", "gaussian", "mixture", "posterior", "process"} {
+		for _, reference := range []approx.Reference{approx.Uniform, approx.Gaussian} {
+			for _, points := range []int{2, 3, 4, 8, 16} {
+				out[network{measure, reference, points, 0.1}] = true
+			}
+			for _, points := range []int{2, 3} {
+				out[network{measure, reference, points, 0.02}] = true
+			}
+		}
+	}
+	return out
+}
 
 // certified judges the sentence on section 6: for each of several measures, the network has an error of at most epsilon
 // with probability above 1 - delta. The p-value comes from a binomial test of the worst certificate. Outside is 1,
@@ -25,9 +45,14 @@ func certified(a *study.Archive) ([]study.Comparison, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	missing := certifiedNetworks()
+	wanted := len(missing)
 	worst := study.Comparison{Claimed: study.Below(1), Outside: 1,
-		Text: fmt.Sprintf("probability of an error above epsilon, over delta: the worst of %d networks", certifiedNetworks)}
+		Text: fmt.Sprintf("probability of an error above epsilon, over delta: the worst of %d networks", wanted)}
 	for i, c := range all {
+		if c.Epsilon == c.Delta {
+			delete(missing, network{c.Measure, c.Reference, c.Points, c.Delta})
+		}
 		outside := c.Draws - c.Within
 		share := stats.Float(float64(outside) / float64(c.Draws) / c.Delta)
 		if i == 0 || share > worst.Estimate.Value {
@@ -37,8 +62,8 @@ func certified(a *study.Archive) ([]study.Comparison, error) {
 		}
 		worst.Inside = max(worst.Inside, distuv.Binomial{N: float64(c.Draws), P: c.Delta}.CDF(float64(outside)))
 	}
-	if len(all) < certifiedNetworks {
-		worst.Inside, worst.Missing = 1, fmt.Sprintf("%d of %d certificates", len(all), certifiedNetworks)
+	if len(missing) > 0 {
+		worst.Inside, worst.Missing = 1, fmt.Sprintf("%d of %d certificates", wanted-len(missing), wanted)
 	}
 	return []study.Comparison{worst}, nil
 }

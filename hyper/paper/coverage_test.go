@@ -80,7 +80,7 @@ func TestCoverage(t *testing.T) {
 
 // TestLeastComputationCovers checks the interval of the least computation that performs well, and of an ensemble's
 // least computation divided by the linear hypermodel's. The committed runs are the whole population, so that the true
-// values are known: the cheapest setting whose mean is below the bar. A sample in which no setting performs well
+// values are known: the cheapest setting whose mean is below the bound. A sample in which no setting performs well
 // reports that, and counts as covered.
 func TestLeastComputationCovers(t *testing.T) {
 	if testing.Short() {

@@ -7,6 +7,6 @@ import (
 )
 
 // LeastOf makes leastOf available to tests, for agents trained by the paper's method at the full size.
-func LeastOf(simulate study.Simulator, bar Bar, agent string, arms int) (analysis.Least, error) {
-	return leastOf(simulate, Frontier.Full, bar, frontierFamily{agent, train.Sampled, arms})
+func LeastOf(simulate study.Simulator, bound RegretBound, agent string, arms int) (analysis.Least, error) {
+	return leastOf(simulate, Frontier.Full, bound, frontierFamily{agent, train.Sampled, arms})
 }

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/hypermodels/hypermodels/hyper/catalog"
@@ -37,31 +38,35 @@ var Frontier = lab.Experiment{
 	Target:  paperTarget,
 }
 
-// paperTarget returns 0.01 sqrt(K).
+// paperTarget returns the paper's bound on the average regret: 0.01 sqrt(K), where K is the number of arms.
 func paperTarget(s *lab.Setting) float64 {
 	return 0.01 * math.Sqrt(float64(catalog.Values(s)["arms"].(int)))
 }
 
-// Bar names an upper bound on the average regret, for the frontier of figure 2. A setting passes if the 95% interval of
-// its average regret is below the bound.
-type Bar string
+// RegretBound names an upper bound on the average regret. A point of figure 2 is the least computation with which an
+// agent stays below the bound: the 95% interval of its average regret is below.
+type RegretBound string
 
-// The bounds.
+// The bounds of figure 2.
 const (
 	// PerformsWell is the paper's bound.
-	PerformsWell Bar = "0.01 sqrt(K)"
+	PerformsWell RegretBound = "0.01 sqrt(K)"
 	// TwiceExact is twice the regret of exact Thompson sampling (not in the paper). Agents that approximate exact
 	// Thompson sampling can pass it with any number of arms.
-	TwiceExact Bar = "twice exact"
+	TwiceExact RegretBound = "twice exact"
 )
 
-// Bars lists all bounds.
-var Bars = []Bar{PerformsWell, TwiceExact}
+// RegretBounds lists all bounds.
+var RegretBounds = []RegretBound{PerformsWell, TwiceExact}
 
 // target returns a function that gives the bound on the average regret of a setting with a number of arms.
-func (b Bar) target(simulate study.Simulator, size lab.Size, arms int) (func(*lab.Setting) float64, error) {
-	if b == PerformsWell {
+func (b RegretBound) target(simulate study.Simulator, size lab.Size, arms int) (func(*lab.Setting) float64, error) {
+	switch b {
+	case PerformsWell:
 		return paperTarget, nil
+	case TwiceExact:
+	default:
+		return nil, fmt.Errorf("unknown bound on the average regret %q", b)
 	}
 	exact, err := exactAgainstTarget(simulate, size, arms)
 	if err != nil {

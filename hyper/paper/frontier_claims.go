@@ -65,7 +65,7 @@ func exactAgainstTarget(simulate study.Simulator, size lab.Size, arms int) (stud
 
 // leastComputation returns the claim that the least computation of a diagonal linear hypermodel, divided by the least
 // computation of an ensemble, is below a bound. Both are trained by the paper's algorithm.
-func leastComputation(name, text string, bound float64, bar Bar, arms int) study.Claim {
+func leastComputation(name, text string, ratio float64, bound RegretBound, arms int) study.Claim {
 	linear, ensemble := frontierFamily{"linear", train.Sampled, arms}, frontierFamily{"ensemble", train.Sampled, arms}
 	return study.Claim{Name: name, Text: text, Quick: frontierQuickTest, Full: frontierTest,
 		Test: func(simulate study.Simulator, size lab.Size) (study.Finding, error) {
@@ -73,7 +73,7 @@ func leastComputation(name, text string, bound float64, bar Bar, arms int) study
 			var none study.NonePassesError
 			for i, f := range []frontierFamily{linear, ensemble} {
 				var err error
-				least[i], err = leastOf(simulate, size, bar, f)
+				least[i], err = leastOf(simulate, size, bound, f)
 				if errors.Is(err, analysis.ErrNoneBelow) {
 					none.Agents, none.Cause = append(none.Agents, f.agent), errors.Join(none.Cause, err)
 				} else if err != nil {
@@ -83,7 +83,7 @@ func leastComputation(name, text string, bound float64, bar Bar, arms int) study
 			if none.Cause != nil {
 				return study.Finding{}, none
 			}
-			c, err := computationRatio(least[0], least[1], study.Below(bound))
+			c, err := computationRatio(least[0], least[1], study.Below(ratio))
 			if err != nil {
 				return study.Finding{}, err
 			}
@@ -112,9 +112,9 @@ func computationRatio(least, other analysis.Least, claimed study.Range) (study.C
 	return c, nil
 }
 
-// leastOf simulates a family's settings, and returns the least computation among those below a bar. The error wraps
-// analysis.ErrNoneBelow if no setting is below the bar.
-func leastOf(simulate study.Simulator, size lab.Size, bar Bar, f frontierFamily) (analysis.Least, error) {
+// leastOf simulates a family's settings, and returns the least computation among those below a bound. The error wraps
+// analysis.ErrNoneBelow if no setting is below the bound.
+func leastOf(simulate study.Simulator, size lab.Size, bound RegretBound, f frontierFamily) (analysis.Least, error) {
 	var sides []study.Side
 	for _, sets := range f.settings() {
 		sides = append(sides, study.NewSide(f.agent, sets...))
@@ -122,7 +122,7 @@ func leastOf(simulate study.Simulator, size lab.Size, bar Bar, f frontierFamily)
 	if sides == nil {
 		return analysis.Least{}, fmt.Errorf("no search has found settings of %v with %d arms near the frontier", f, f.arms)
 	}
-	target, err := bar.target(simulate, size, f.arms)
+	target, err := bound.target(simulate, size, f.arms)
 	if err != nil {
 		return analysis.Least{}, err
 	}

@@ -16,14 +16,14 @@ import (
 )
 
 // FrontierPoint is a point of figure 2: the least computation with which an agent, with a training method and a number
-// of arms, has an average regret below a bar. Estimates are NaN if there is no estimate.
+// of arms, has an average regret below a bound. Estimates are NaN if there is no estimate.
 type FrontierPoint struct {
-	Agent     string `json:"agent"`
-	Integrate string `json:"integrate"` // the training method
-	Arms      int    `json:"arms"`
-	Bar       Bar    `json:"bar"` // the upper bound on the average regret
-	// Setting has the setting with the least computation, as "key=value" texts. It is nil if no setting is below the
-	// bar.
+	Agent     string      `json:"agent"`
+	Integrate string      `json:"integrate"` // the training method
+	Arms      int         `json:"arms"`
+	Bound     RegretBound `json:"bar"` // the upper bound on the average regret
+	// Setting has the keys and values with the least computation, as "key=value" texts. Setting is nil if the agent
+	// stays below the bound with none.
 	Setting     []string       `json:"setting"`
 	Computation stats.Estimate `json:"computation"`    // of a period, by the paper's formula
 	Average     stats.Estimate `json:"average_regret"` // average regret per period
@@ -40,12 +40,12 @@ func (p FrontierPoint) Found() string {
 	}), " ")
 }
 
-// FrontierOf returns the points of figure 2 in a study, by bar, from fewer to more arms. A point needs all
-// FrontierSettings, and exact Thompson sampling for the bar that depends on it; other points are left out. Points are
+// FrontierOf returns the points of figure 2 in a study, by bound, from fewer to more arms. A point needs all
+// FrontierSettings, and exact Thompson sampling for the bound that depends on it; other points are left out. Points are
 // judged as claims judge them.
 func FrontierOf(h lab.Header, rows []lab.Row) (all []FrontierPoint, err error) {
-	for _, bar := range Bars {
-		points, err := frontierBelow(bar, analysis.Lookup(Frontier, h, rows))
+	for _, bound := range RegretBounds {
+		points, err := frontierBelow(bound, analysis.Lookup(Frontier, h, rows))
 		if err != nil {
 			return nil, err
 		}
@@ -54,16 +54,16 @@ func FrontierOf(h lab.Header, rows []lab.Row) (all []FrontierPoint, err error) {
 	return all, nil
 }
 
-// frontierBelow returns the points of FrontierOf for one bar.
-func frontierBelow(bar Bar, simulate study.Simulator) (points []FrontierPoint, err error) {
+// frontierBelow returns the points of FrontierOf for one bound.
+func frontierBelow(bound RegretBound, simulate study.Simulator) (points []FrontierPoint, err error) {
 	nothing := stats.NoEstimate()
 	found := map[frontierFamily]analysis.Least{}
 	for _, f := range families() {
-		least, err := leastOf(simulate, Frontier.Full, bar, f)
+		least, err := leastOf(simulate, Frontier.Full, bound, f)
 		if errors.Is(err, analysis.ErrMissing) {
 			continue
 		}
-		p := FrontierPoint{Agent: f.agent, Integrate: f.integrate.String(), Arms: f.arms, Bar: bar, Computation: nothing,
+		p := FrontierPoint{Agent: f.agent, Integrate: f.integrate.String(), Arms: f.arms, Bound: bound, Computation: nothing,
 			Average: nothing, Runs: least.Runs, Ratio: nothing}
 		if errors.Is(err, analysis.ErrNoneBelow) {
 			points = append(points, p)

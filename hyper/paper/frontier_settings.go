@@ -89,8 +89,8 @@ func frontierSearched(agent string, integrate train.Integration) (arms []int) {
 	return arms
 }
 
-// FrontierSettings returns an agent's settings near the frontier of figure 2, for a number of arms and a training
-// method (the key integrate). Settings are "key=value" texts, and go from less to more computation. Most settings are
+// FrontierSettings returns an agent's configurations near the frontier of figure 2, for a number of arms and a training
+// method (the key integrate), from less to more computation. A configuration is a list of "key=value" texts. Most are
 // results of searches of equal budget (notebooks/results/tuning/frontier-*.json), and some lie between these results.
 // There are two exceptions: full-data with 30 arms or more is a grid of sizes, and analytic with 300 arms has the
 // settings for 100 arms and the results of a search of the linear agent alone.
@@ -98,7 +98,7 @@ func FrontierSettings(agent, integrate string, arms int) [][]string {
 	return frontierFamily{agent, enum.Of[train.Integration](integrate), arms}.settings()
 }
 
-// settings returns the settings of a family as "key=value" texts.
+// settings returns the configurations of a family, as lists of "key=value" texts.
 func (f frontierFamily) settings() (out [][]string) {
 	for _, s := range frontierTable {
 		if s.frontierFamily == f {
@@ -108,12 +108,12 @@ func (f frontierFamily) settings() (out [][]string) {
 	return out
 }
 
-// fixed returns the settings that no search varied.
+// fixed returns the keys and values that all configurations of the family share.
 func (f frontierFamily) fixed() []string {
 	return []string{fmt.Sprintf("arms=%d", f.arms), fmt.Sprintf("integrate=%v", f.integrate)}
 }
 
-// searched returns the settings that the searches varied.
+// searched returns the keys and values that the searches varied.
 func (s frontierSetting) searched() []string {
 	size := "index-dim"
 	if s.agent == "ensemble" {

@@ -135,7 +135,7 @@ func TestFrontierOf(t *testing.T) {
 		t.Fatalf("%v (error %v), want points of both agents with 10 arms, and the point of ensembles with 30",
 			points, err)
 	}
-	if slices.ContainsFunc(points, func(p paper.FrontierPoint) bool { return p.Bar != paper.PerformsWell }) {
+	if slices.ContainsFunc(points, func(p paper.FrontierPoint) bool { return p.Bound != paper.PerformsWell }) {
 		t.Errorf("got points %v, want none without exact Thompson sampling in the study", points)
 	}
 	linear, ensemble, none := points[0], points[1], points[2]
@@ -157,8 +157,8 @@ func TestFrontierOf(t *testing.T) {
 	}
 }
 
-// The second bar is twice the regret of exact Thompson sampling. Settings with 1.1 times that regret are below the bar,
-// and settings with more than twice are not, whatever the paper's target is.
+// The second bound is twice the regret of exact Thompson sampling. Settings with 1.1 times that regret are below the
+// bound, and settings with more than twice are not, whatever the paper's bound is.
 func TestTwiceExact(t *testing.T) {
 	for factor, want := range map[stats.Float]error{1.1: nil, 2.2: analysis.ErrNoneBelow} {
 		simulate := func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {

@@ -180,10 +180,10 @@ func priorClaims() (out []study.Claim) {
 				"with 200 actions, the linear hypermodel%s has less regret with %s", training.text, text), longTest,
 				linear(a), linear(b))))
 		}
-		add("small-prior-costs", "the right prior than with a prior of a hundredth of the variance (appendix C)", "1", "0.01")
-		add("large-prior-costs", "the right prior than with a prior of thirty times the variance (appendix C)", "1", "30")
-		add("large-prior-is-mild", "a prior of thirty times the right variance than with a prior of a hundredth "+
-			"(appendix C: a large variance adds some regret, a small variance a huge regret)", "30", "0.01")
+		add("small-prior-costs", "the right prior than with a prior of 1/100 of the variance (appendix C)", "1", "0.01")
+		add("large-prior-costs", "the right prior than with a prior of 30 times the variance (appendix C)", "1", "30")
+		add("large-prior-is-mild", "a prior of 30 times the right variance than with a prior of 1/100 of the right "+
+			"variance (appendix C: a large variance adds some regret, and a small variance adds much regret)", "30", "0.01")
 	}
 	return out
 }

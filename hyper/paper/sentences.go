@@ -46,13 +46,13 @@ var Sentences = []study.Sentence{
 		Quote: "ensembles with additive priors achieve significantly lower regrets across different numbers of actions and " +
 			"ensemble sizes", Compare: additivePriors},
 	{Number: 9, Section: "appendix C", Label: "sensitivity",
-		Text: "Large noise calls for perturbations, a too narrow prior costs much and a too wide one less, and a larger " +
-			"index dimension helps up to a point",
+		Text: "With large noise perturbations lower the regret, a prior that is too narrow adds more regret than one that " +
+			"is too wide, and a larger index dimension lowers the regret up to a point",
 		Quote:   "we need to introduce perturbation into the loss function, as the observation noise grows",
 		Compare: sensitivity},
 	{Number: 10, Section: "appendices D, E", Label: "other posteriors",
-		Text: "The linear hypermodel beats the diagonal one, which beats Bayes by " +
-			"Backprop, and dropout is behind both hypermodels",
+		Text: "The linear hypermodel has less regret than the diagonal one, which has less than Bayes by Backprop, and " +
+			"both hypermodels have less regret than dropout",
 		Quote: "the performance of a tuned dropout agent is worse than the hypermodel agents", Compare: approximations},
 }
 

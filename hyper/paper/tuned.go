@@ -9,10 +9,11 @@ import (
 )
 
 // winners has the settings that the searches of equal budget found (notebooks/results/PROTOCOL.md), by the names of
-// their records in notebooks/results/tuning/equal: the agent, and the number of actions of the neural bandit. "paper"
-// is the linear hypermodel trained by the paper's own algorithm: plain SGD with indices that are drawn independently.
-// "linear-4" is the linear hypermodel with 4 indices in each step, for appendices D and E. "without-prior" is the
-// ensembles of appendix B without an additive prior. Agents of later work have networks of the paper's size.
+// their records in notebooks/results/tuning/equal. A name is AGENT-ACTIONS: an agent, and the number of actions of the
+// neural bandit. "paper" is the linear hypermodel trained by the paper's own algorithm: plain SGD with indices that are
+// drawn independently. "linear-4" is the linear hypermodel with 4 indices in each step, for appendices D and E.
+// "without-prior" is the ensembles of appendix B without an additive prior. Agents of later work have networks of the
+// paper's size.
 //
 // "best" has the results of the searches that judge by 100,000 periods (stratum B of notebooks/results/PROTOCOL.md), in
 // notebooks/results/tuning/best.
