@@ -96,7 +96,7 @@ func (f *sweepFlags) search(c *cobra.Command, name string, o sweep.Options) (swe
 	return sweep.NewSearch(t, knownExperiments, o)
 }
 
-// tuning returns the space from which settings are drawn.
+// tuning returns the search that the flags describe.
 func (f *sweepFlags) tuning(c *cobra.Command, name string, candidates int) (tune.Search, error) {
 	x, err := experiment(name)
 	if err != nil {

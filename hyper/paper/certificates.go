@@ -47,7 +47,7 @@ func certified(a *study.Archive) ([]study.Comparison, error) {
 	}
 	missing := certifiedNetworks()
 	wanted := len(missing)
-	worst := study.Comparison{Claimed: study.Below(1), Outside: 1,
+	worst := study.Comparison{Claimed: study.Below(1), Estimate: stats.NoEstimate(), Outside: 1,
 		Text: fmt.Sprintf("probability of an error above epsilon, over delta: the worst of %d networks", wanted)}
 	for i, c := range all {
 		if c.Epsilon == c.Delta {

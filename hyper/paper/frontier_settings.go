@@ -14,8 +14,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// frontierFamily is an agent with a training method and a number of arms. The settings of a frontierFamily have one
-// point of figure 2.
+// frontierFamily is an agent with a training method and a number of arms. One point of figure 2 is chosen among all
+// settings of a family.
 type frontierFamily struct {
 	agent     string
 	integrate train.Integration

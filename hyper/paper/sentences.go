@@ -145,7 +145,7 @@ func lessComputationIn(simulate study.Simulator, unknown study.Comparison) (stud
 // notebooks/results/PROTOCOL.md).
 func likeForLike(actions, runs int, agent string, sets ...string) study.Source {
 	if agent == "linear" || agent == "ensemble" {
-		sets = append(sets, "clip=0") // the folders also have runs of these agents with bounded gradients
+		sets = slices.Concat(sets, []string{"clip=0"}) // the folders also have runs of these agents with bounded gradients
 	}
 	return source(fmt.Sprintf("neural/like-for-like-%d", actions), lab.Size{Periods: 100_000, Runs: runs},
 		study.NewSide(agent, sets...))

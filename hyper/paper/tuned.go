@@ -100,7 +100,7 @@ func winner(record string) []string {
 // tuned returns a winner's settings for an agent of the neural bandit. They apply if the keys in when, and the number
 // of actions, have the given values.
 func tuned(agent, record string, actions int, when ...string) lab.SearchResult {
-	return lab.SearchResult{Agent: agent, When: append(when, fmt.Sprintf("actions=%d", actions)),
+	return lab.SearchResult{Agent: agent, When: slices.Concat(when, []string{fmt.Sprintf("actions=%d", actions)}),
 		Sets: winner(fmt.Sprintf("%s-%d", record, actions))}
 }
 
