@@ -155,8 +155,8 @@ func (c sweepColumn) marks(agent string) string {
 
 // writeSweeps writes the scores of agents on all sweeps.
 func writeSweeps(w io.Writer, agents []string, columns []sweepColumn) {
-	fmt.Fprint(w, "\n**Neural Testbed**, KL divergence divided by the KL divergence of mlp, a single network. Columns "+
-		"in nats have the KL divergence from the exact posterior:\n\n")
+	fmt.Fprint(w, "\n**Neural Testbed**, KL divergence divided by the KL divergence of mlp, a single network.\n"+
+		"Columns in nats have the KL divergence from the exact posterior:\n\n")
 	head, marked := []string{"Agent"}, []sweepColumn{}
 	for _, c := range columns {
 		head = append(head, c.title())
