@@ -24,7 +24,7 @@ func TestCheckTellsWhyClaimsAreNotShown(t *testing.T) {
 		t.Errorf("exit status %d, want 1", status)
 	}
 	for _, want := range []string{"runs: reproduced", "undecided", "runs would decide", "refuted",
-		"least-10: ", "not tested: not in the study: agent linear with"} {
+		"least-10: with K = 10 arms, the diagonal", "not tested: not in the study: agent linear with"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("got no %q in %s", want, stdout)
 		}
@@ -86,7 +86,7 @@ func TestCheckHelp(t *testing.T) {
 		}
 	}
 	_, list, _ := call(t, "list", "gaussian")
-	if want := "\n      100 runs of 2000 periods; with --quick 30 runs of 2000 periods\n"; !strings.Contains(list, want) {
+	if want := "(not in the paper)\n      100 runs of 2000 periods; with --quick 30 runs of 2000 periods\n"; !strings.Contains(list, want) {
 		t.Errorf("got no %q in the list", want)
 	}
 }
