@@ -31,8 +31,8 @@ var caches = map[string]cached{} // by backend that was opened; guarded by mu
 
 var errCacheOff = errors.New("HYPER_COMPILE_CACHE is off")
 
-// openXLA opens a backend of the plugin at path, with the compile cache in front of the plugin. If the cache fails, go-xla
-// loads the plugin itself, without a cache.
+// openXLA opens the backend of the plugin at path, with the compile cache in front of the plugin. If the cache fails,
+// go-xla loads the plugin itself, without a cache.
 func openXLA(name, path string) (compute.Backend, error) {
 	if _, done := caches[name]; !done {
 		caches[name] = newCached(path)

@@ -237,8 +237,11 @@ func measurePrimitives(name string) (primitives, error) {
 		return primitives{}, err
 	}
 	drawing, err := fastest(drawn)
+	if err != nil {
+		return primitives{}, err
+	}
 	return primitives{Backend: name, Peak: 2 * n * n * n * products / multiplying.Seconds() / 1e9,
-		Normal: float64(drawing.Nanoseconds()) / draws}, err
+		Normal: float64(drawing.Nanoseconds()) / draws}, nil
 }
 
 // fastest returns the shortest time of several calls.

@@ -6,7 +6,7 @@ import (
 )
 
 // The interval for 0 of 10 successes ends at 1 - 0.025^(1/10), and the interval for 10 of 10 is its mirror image.
-// For 3 of 10 both ends are those of R's binom.test.
+// The interval for 3 of 10 begins where 3 or more successes, and ends where 3 or fewer, have probability 0.025.
 func TestClopperPearson(t *testing.T) {
 	end := 1 - math.Pow(0.025, 0.1)
 	for _, c := range []struct {

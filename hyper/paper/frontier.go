@@ -65,12 +65,11 @@ func (b RegretBound) target(simulate study.Simulator, size lab.Size, arms int) (
 	case PerformsWell:
 		return paperTarget, nil
 	case TwiceExact:
-	default:
-		return nil, fmt.Errorf("unknown bound on the average regret %q", b)
+		exact, err := exactAgainstTarget(simulate, size, arms)
+		if err != nil {
+			return nil, err
+		}
+		return func(*lab.Setting) float64 { return 2 * float64(exact.Estimate.Value) }, nil
 	}
-	exact, err := exactAgainstTarget(simulate, size, arms)
-	if err != nil {
-		return nil, err
-	}
-	return func(*lab.Setting) float64 { return 2 * float64(exact.Estimate.Value) }, nil
+	return nil, fmt.Errorf("unknown bound on the average regret %q", b)
 }
