@@ -22,6 +22,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/dataset"
 	gomlx "github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/layers/fnn"
@@ -365,7 +366,9 @@ func TestStudy(t *testing.T) {
 		var ask struct {
 			Only, Logits, Set string
 			Seed              int
+			Run               *studyCell // a training whose row is the answer
 			Start             *studyCell // a training to start
+			Ahead             bool       // start it with batches that are made ahead
 			Steps             int        // number of steps to continue it
 		}
 		if err := in.Decode(&ask); err == io.EOF {
@@ -375,11 +378,16 @@ func TestStudy(t *testing.T) {
 		}
 		var answer studyRow
 		switch {
+		case ask.Run != nil:
+			answer = ask.Run.run(t)
 		case ask.Start != nil:
 			started = ask.Start.start()
+			if ask.Ahead {
+				started.batches = dataset.Buffer(started.batches)
+			}
 			started.train(studyWarm)
 		case ask.Steps > 0:
-			answer.CPU, _ = started.train(ask.Steps)
+			answer.CPU, answer.Wall = started.train(ask.Steps)
 		case ask.Logits != "":
 			packed := must.M1(os.ReadFile(ask.Logits))
 			logits := make([]float32, len(packed)/4)

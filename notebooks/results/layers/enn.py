@@ -1,10 +1,11 @@
-"""Trains enn's networks beside those of hyper/layers: enn.py ENN TEST ROWS [search | times SEED].
+"""Trains enn's networks beside those of hyper/layers: enn.py ENN TEST ROWS [search | times SEED | clock SEED | fresh].
 
 ENN is a clone of github.com/google-deepmind/enn, and TEST is the program that `go test -c ./hyper/layers` makes. For
 each data set, method and seed, the two libraries train one after the other, and which is first changes from seed to
 seed. Rows are appended to ROWS, and what has a row is left out. With `search`, the study is not run. With `times`, the steps
-of both libraries are timed in turns, and rows are appended to times.jsonl in the folder of ROWS. The program needs
-jax 0.10.2, dm-haiku 0.0.17, optax 0.2.8, chex 0.1.92 and absl-py. enn imports more, for parts that are not used here:
+of both libraries are timed in turns, and rows are appended to times.jsonl in the folder of ROWS; with `clock` the times
+are by the clock, and rows are appended to clock.jsonl. With `fresh`, two methods train with fresh seeds, and rows are
+appended to fresh.jsonl. The program needs jax 0.10.2, dm-haiku 0.0.17, optax 0.2.8, chex 0.1.92 and absl-py. enn imports more, for parts that are not used here:
 modules without content are in their place.
 """
 
@@ -40,6 +41,7 @@ ROUNDS, ROUND = 12, 50  # of times; a round is that many steps
 DIM, INDICES, PARTICLES, SAMPLES = 8, 8, 10, 100
 SEARCH = range(101, 106)
 SEEDS = range(1, 11)
+FRESH = range(11, 51), "segment-300", ("dropout", "full-linear")  # seeds, set and methods
 SETS = {  # table, test rows, training rows
     "search": ("digits", 597, 300),
     "digits-300": ("digits", 597, 300),
@@ -194,7 +196,7 @@ class Own:
         return json.loads(self.process.stdout.readline())
 
 
-def beside(own, name, method, v, by, seed):
+def beside(own, name, method, v, by, seed, path=ROWS):
     """Runs a cell of enn."""
     logits, row = run(name, method, v, seed)
     with tempfile.NamedTemporaryFile(suffix=".f32") as f:
@@ -203,7 +205,7 @@ def beside(own, name, method, v, by, seed):
         scores = own.ask(logits=f.name, set=name, seed=seed)
     scores = {k: scores[k] for k in ("error", "marginal", "joint")}
     by = {"by": by} if by == "marginal" else {}
-    append({"library": "enn", "set": name, "method": method, "value": v, **by, "seed": seed, **scores, **row})
+    append({"library": "enn", "set": name, "method": method, "value": v, **by, "seed": seed, **scores, **row}, path)
     print(name, method, v, seed, scores, round(row["cpu_us"]), flush=True)
 
 
@@ -229,34 +231,58 @@ def cells(own, name, method, values, seed):
         one()
 
 
-def times(own, seed):
-    """Times the steps of both libraries: each trains a round while the other waits. Which is first changes."""
+def file(name):
+    """A file in the folder of ROWS."""
+    return os.path.join(os.path.dirname(ROWS), name)
+
+
+def times(own, seed, clock):
+    """Times the steps of both libraries: each trains a round while the other waits. Which is first changes.
+
+    The times are on processors or, with clock, on the clock. Then hyper/layers makes its batches ahead.
+    """
     for name in list(SETS)[1:]:
         for method in METHODS:
             value = lambda library: chosen(read(), method, library)[0][0]
-            own.ask(start={"set": name, "method": method, "value": value("hyper/layers"), "seed": seed})
-            sides = {"hyper/layers": lambda: own.ask(steps=ROUND)["cpu_us"]}
+            own.ask(start={"set": name, "method": method, "value": value("hyper/layers"), "seed": seed}, ahead=clock)
+            sides = {"hyper/layers": lambda: own.ask(steps=ROUND)["wall_us" if clock else "cpu_us"]}
             if method in VALUES:
                 e = experiment(name, method, value("enn"), seed)[0]
                 train(e, WARM)
-                sides["enn"] = lambda: train(e, ROUND)[0]
+                sides["enn"] = lambda: train(e, ROUND)[clock]
             rounds = {library: [] for library in sides}
             for i in range(ROUNDS):
                 for library in sorted(sides, reverse=(seed + i) % 2 == 1):
                     rounds[library].append(round(sides[library](), 1))
             for library, all in rounds.items():
                 append({"library": library, "set": name, "method": method, "seed": seed, "rounds_us": all},
-                       os.path.join(os.path.dirname(ROWS), "times.jsonl"))
+                       file("clock.jsonl" if clock else "times.jsonl"))
+
+
+def fresh(own):
+    """Trains the methods of FRESH with the values that the joint NLL chose, with fresh seeds."""
+    seeds, name, methods = FRESH
+    for seed in seeds:
+        for method in methods:
+            (value, _), (other, _) = (chosen(read(), method, library)[0] for library in ("hyper/layers", "enn"))
+            both = [lambda: append(own.ask(run={"set": name, "method": method, "value": value, "seed": seed}),
+                                   file("fresh.jsonl")),
+                    lambda: beside(own, name, method, other, "joint", seed, file("fresh.jsonl"))]
+            for one in both if seed % 2 else reversed(both):
+                one()
 
 
 def main():
     own = Own()
-    if "times" in sys.argv[4:]:
-        return times(own, int(sys.argv[5]))
+    mode = sys.argv[4] if len(sys.argv) > 4 else ""
+    if mode in ("times", "clock"):
+        return times(own, int(sys.argv[5]), mode == "clock")
+    if mode == "fresh":
+        return fresh(own)
     for method in METHODS:
         for seed in SEARCH:
             cells(own, "search", method, [(v, "joint") for v in VALUES.get(method, [])], seed)
-    if "search" in sys.argv[4:]:
+    if mode == "search":
         return
     rows = read()
     for seed in SEEDS:
