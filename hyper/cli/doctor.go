@@ -76,9 +76,11 @@ func probe(name string) (string, error) {
 		return "gives wrong results: 1 + 2 is not 3", errors.New("wrong result")
 	}
 	if device, isXLA := strings.CutPrefix(name, "xla:"); isXLA {
-		about := b.Description() // go-xla repeats the plugin's path in the description
-		text := "works: PJRT " + about[strings.LastIndex(about, ") ")+len(") "):] + ", plugin " +
-			backend.PluginPath(device)
+		about := b.Description()
+		if i := strings.LastIndex(about, ") "); i >= 0 { // go-xla repeats the plugin's path before
+			about = about[i+len(") "):]
+		}
+		text := "works: PJRT " + about + ", plugin " + backend.PluginPath(device)
 		if _, err := backend.CompilingOf(name); err != nil {
 			text += "; each process compiles again: " + err.Error()
 		}
