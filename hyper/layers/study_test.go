@@ -22,7 +22,6 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/gomlx/gomlx/ml/dataset"
 	gomlx "github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/layers/fnn"
@@ -368,7 +367,6 @@ func TestStudy(t *testing.T) {
 			Seed              int
 			Run               *studyCell // a training whose row is the answer
 			Start             *studyCell // a training to start
-			Ahead             bool       // start it with batches that are made ahead
 			Steps             int        // number of steps to continue it
 		}
 		if err := in.Decode(&ask); err == io.EOF {
@@ -382,9 +380,6 @@ func TestStudy(t *testing.T) {
 			answer = ask.Run.run(t)
 		case ask.Start != nil:
 			started = ask.Start.start()
-			if ask.Ahead {
-				started.batches = dataset.Buffer(started.batches)
-			}
 			started.train(studyWarm)
 		case ask.Steps > 0:
 			answer.CPU, answer.Wall = started.train(ask.Steps)

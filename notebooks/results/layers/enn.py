@@ -2,11 +2,11 @@
 
 ENN is a clone of github.com/google-deepmind/enn, and TEST is the program that `go test -c ./hyper/layers` makes. For
 each data set, method and seed, the two libraries train one after the other, and which is first changes from seed to
-seed. Rows are appended to ROWS, and what has a row is left out. With `search`, the study is not run. With `times`, the steps
-of both libraries are timed in turns, and rows are appended to times.jsonl in the folder of ROWS; with `clock` the times
-are by the clock, and rows are appended to clock.jsonl. With `fresh`, two methods train with fresh seeds, and rows are
-appended to fresh.jsonl. The program needs jax 0.10.2, dm-haiku 0.0.17, optax 0.2.8, chex 0.1.92 and absl-py. enn imports more, for parts that are not used here:
-modules without content are in their place.
+seed. Rows are appended to ROWS, and what has a row is left out. With `search`, the study is not run. With `times`,
+the steps of both libraries are timed in turns, and rows are appended to times.jsonl in the folder of ROWS; with
+`clock` the times are by the clock, and rows are appended to clock.jsonl. With `fresh`, two methods train with fresh
+seeds, and rows are appended to fresh.jsonl. The program needs jax 0.10.2, dm-haiku 0.0.17, optax 0.2.8, chex 0.1.92
+and absl-py. enn imports more, for parts that are not used here: modules without content are in their place.
 """
 
 import csv
@@ -239,12 +239,12 @@ def file(name):
 def times(own, seed, clock):
     """Times the steps of both libraries: each trains a round while the other waits. Which is first changes.
 
-    The times are on processors or, with clock, on the clock. Then hyper/layers makes its batches ahead.
+    The times are on processors or, with clock, on the clock.
     """
     for name in list(SETS)[1:]:
         for method in METHODS:
             value = lambda library: chosen(read(), method, library)[0][0]
-            own.ask(start={"set": name, "method": method, "value": value("hyper/layers"), "seed": seed}, ahead=clock)
+            own.ask(start={"set": name, "method": method, "value": value("hyper/layers"), "seed": seed})
             sides = {"hyper/layers": lambda: own.ask(steps=ROUND)["wall_us" if clock else "cpu_us"]}
             if method in VALUES:
                 e = experiment(name, method, value("enn"), seed)[0]
