@@ -66,10 +66,11 @@ type studySet struct {
 }
 
 var studySets = map[string]studySet{
-	"search":      {table: "digits", tests: 597, n: 300, validate: true},
-	"digits-300":  {table: "digits", tests: 597, n: 300},
-	"digits-1000": {table: "digits", tests: 597, n: 1000},
-	"segment-300": {table: "segment", tests: 810, n: 300, standardize: true},
+	"search":         {table: "digits", tests: 597, n: 300, validate: true},
+	"search-segment": {table: "segment", tests: 810, n: 300, standardize: true, validate: true},
+	"digits-300":     {table: "digits", tests: 597, n: 300},
+	"digits-1000":    {table: "digits", tests: 597, n: 1000},
+	"segment-300":    {table: "segment", tests: 810, n: 300, standardize: true},
 }
 
 // byHash returns numbers in the order of the hashes of prefix:number.

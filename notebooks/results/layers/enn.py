@@ -41,9 +41,10 @@ ROUNDS, ROUND = 12, 50  # of times; a round is that many steps
 DIM, INDICES, PARTICLES, SAMPLES = 8, 8, 10, 100
 SEARCH = range(101, 106)
 SEEDS = range(1, 11)
-FRESH = range(11, 51), "segment-300", ("dropout", "full-linear")  # seeds, set and methods
+FRESH = "dropout", "full-linear"  # methods that train with fresh seeds on segment
 SETS = {  # table, test rows, training rows
     "search": ("digits", 597, 300),
+    "search-segment": ("segment", 810, 300),
     "digits-300": ("digits", 597, 300),
     "digits-1000": ("digits", 597, 1000),
     "segment-300": ("segment", 810, 300),
@@ -72,7 +73,7 @@ def data(name, seed):
     names = sorted({r[-1] for r in rows})
     order = by_hash(table, range(len(rows)))
     pool, test = by_hash(f"{table}:{seed}", order[:-tests]), order[-tests:]
-    if name == "search":
+    if name.startswith("search"):
         test = pool[n:]
     take = lambda of: np.array([[float(v) for v in rows[i][:-1]] for i in of])
     x, t = take(pool[:n]), take(test)
@@ -173,8 +174,8 @@ def run(name, method, v, seed):
                     "on": "jax"}
 
 
-def read():
-    return [json.loads(r) for r in open(ROWS)] if os.path.exists(ROWS) else []
+def read(path=ROWS):
+    return [json.loads(r) for r in open(path)] if os.path.exists(path) else []
 
 
 def append(row, path=ROWS):
@@ -209,10 +210,10 @@ def beside(own, name, method, v, by, seed, path=ROWS):
     print(name, method, v, seed, scores, round(row["cpu_us"]), flush=True)
 
 
-def chosen(rows, method, library="enn"):
+def chosen(rows, method, library="enn", search="search"):
     """The values of a library's search with the smallest mean joint NLL and, if it is another, the smallest mean
     marginal NLL, with the measure that chose it."""
-    rows, best = [r for r in rows if (r["library"], r["set"], r["method"]) == (library, "search", method)], []
+    rows, best = [r for r in rows if (r["library"], r["set"], r["method"]) == (library, search, method)], []
     for measure in "joint", "marginal":
         found = {v: [r[measure] for r in rows if r["value"] == v] for v in {r["value"] for r in rows}}
         assert all(len(of) == len(SEARCH) for of in found.values()), f"the search of {method} is not complete"
@@ -241,7 +242,7 @@ def times(own, seed, clock):
 
     The times are on processors or, with clock, on the clock.
     """
-    for name in list(SETS)[1:]:
+    for name in list(SETS)[2:]:
         for method in METHODS:
             value = lambda library: chosen(read(), method, library)[0][0]
             own.ask(start={"set": name, "method": method, "value": value("hyper/layers"), "seed": seed})
@@ -260,16 +261,30 @@ def times(own, seed, clock):
 
 
 def fresh(own):
-    """Trains the methods of FRESH with the values that the joint NLL chose, with fresh seeds."""
-    seeds, name, methods = FRESH
-    for seed in seeds:
-        for method in methods:
-            (value, _), (other, _) = (chosen(read(), method, library)[0] for library in ("hyper/layers", "enn"))
-            both = [lambda: append(own.ask(run={"set": name, "method": method, "value": value, "seed": seed}),
-                                   file("fresh.jsonl")),
-                    lambda: beside(own, name, method, other, "joint", seed, file("fresh.jsonl"))]
-            for one in both if seed % 2 else reversed(both):
-                one()
+    """Trains the methods of FRESH on segment: with values that the search on digits chose, and then with values that a
+    search on segment chooses, with other seeds."""
+    path = file("fresh.jsonl")
+
+    def both(name, method, seed, ours, enn):
+        sides = {"hyper/layers": lambda: append(own.ask(run=dict(cell, value=ours)), path),
+                 "enn": lambda: beside(own, name, method, enn, "joint", seed, path)}
+        cell, values = {"set": name, "method": method, "seed": seed}, {"hyper/layers": ours, "enn": enn}
+        for library in sorted(sides, reverse=seed % 2 == 1):
+            if not any(r == {**r, **cell, "library": library, "value": values[library]} for r in read(path)):
+                sides[library]()
+
+    def study(seeds, rows, search):
+        for seed in seeds:
+            for method in FRESH:
+                both("segment-300", method, seed, *(chosen(rows, method, library, search)[0][0]
+                                                    for library in ("hyper/layers", "enn")))
+
+    study(range(11, 51), read(), "search")
+    for method in FRESH:
+        for value in VALUES[method]:
+            for seed in SEARCH:
+                both("search-segment", method, seed, value, value)
+    study(range(51, 91), read(path), "search-segment")
 
 
 def main():
@@ -286,7 +301,7 @@ def main():
         return
     rows = read()
     for seed in SEEDS:
-        for name in list(SETS)[1:]:
+        for name in list(SETS)[2:]:
             for method in METHODS:
                 cells(own, name, method, chosen(rows, method) if method in VALUES else [], seed)
 
