@@ -174,14 +174,30 @@ func comparison(rows []studyRow, times []studyTime) string {
 	return out + quality(counts)
 }
 
-// freshTable returns the table of the two questions that are asked again with fresh seeds.
+// freshTable returns the tables of the questions that are asked again with fresh seeds: with the values of the search on
+// digits, and from seed 51 on with the values of a search on segment.
 func freshTable(rows []studyRow) string {
-	counts := map[string]int{}
-	lines := compared(rows, nil, "", 3, counts)
-	return "\n### Fresh seeds\n\n*hyper/layers minus enn over 40 seeds that have no part in the tables above, with the " +
-		"values that the\njoint NLL chose. The questions are about the marginal NLL.*\n\n" +
-		"| Set | Method | Error | Marginal NLL | Joint NLL |\n| --- | --- | --- | --- | --- |\n" +
-		lines + quality(counts) + "\n"
+	out := "\n### Fresh seeds\n\n*hyper/layers minus enn, each over 40 seeds that have no part in the tables above. The values " +
+		"are those\nthat the joint NLL chose, on digits or on segment.*\n"
+	for _, search := range []string{"digits", "segment"} {
+		var part []studyRow
+		values := map[string]string{} // by library and method
+		for _, r := range rows {
+			if r.Set == "segment-300" && (r.Seed > 50) == (search == "segment") {
+				part = append(part, r)
+				values[r.Library+r.Method] = fmt.Sprint(r.Value)
+			}
+		}
+		counts := map[string]int{}
+		out += "\n| Values chosen on " + search + " | Method | Error | Marginal NLL | Joint NLL |\n| --- | --- | --- | --- | --- |\n"
+		for _, method := range []string{"dropout", "full-linear"} {
+			of := slices.DeleteFunc(slices.Clone(part), func(r studyRow) bool { return r.Method != method })
+			_, line, _ := strings.Cut(compared(of, nil, "", 3, counts), " | ")
+			out += fmt.Sprintf("| %s, enn %s | %s", values[ownLibrary+method], values["enn"+method], line)
+		}
+		out += quality(counts)
+	}
+	return out + "\n"
 }
 
 func quality(counts map[string]int) string {

@@ -20,12 +20,14 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	gomlx "github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	"github.com/gomlx/gomlx/ml/layers/fnn"
 	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/model/initializer"
 	"github.com/gomlx/gomlx/ml/train"
 	"github.com/gomlx/gomlx/ml/train/loss"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
@@ -170,14 +172,15 @@ var studyMethods = map[string]studyMethod{
 		of: func(_ float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node { return head(scope, studyTrunk(scope, x), classes) }
 		}},
-	"dropout": {values: []float64{0.05, 0.1, 0.2, 0.3, 0.4},
+	"dropout": {values: []float64{0.05, 0.1, 0.2, 0.3, 0.4}, of: dropoutNetwork},
+	"dropout-start": { // with haiku's standard deviation of weights at the start
 		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
+			network := dropoutNetwork(v, classes)
 			return func(scope *model.Scope, x *Node) *Node {
-				z := layers.Index(scope, index.Bernoulli{N: 64 + 64, Keep: 1 - v}, studyIndices)
-				h := activation.Relu(gomlx.Dense(scope.In("first"), x, true, 64))
-				h = layers.Dropout(scope.In("drop1"), z, InsertAxes(h, 0))
-				h = activation.Relu(gomlx.Dense(scope.In("second"), h, true, 64))
-				return head(scope, layers.Dropout(scope.In("drop2"), z, h), classes)
+				he := initializer.HeFn(scope) // N(0, 2/fan-in)
+				return network(scope.WithInitializer(func(g *Graph, shape shapes.Shape) *Node {
+					return MulScalar(he(g, shape), 0.88/math.Sqrt2)
+				}), x)
 			}
 		}},
 	"ensemble": {values: []float64{0, 1e-4, 3e-4, 1e-3, 3e-3}, decay: true,
@@ -225,6 +228,16 @@ var studyMethods = map[string]studyMethod{
 				return layers.LastLayer(scope.In("out"), z, studyTrunk(scope, x), classes)
 			}
 		}},
+}
+
+func dropoutNetwork(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
+	return func(scope *model.Scope, x *Node) *Node {
+		z := layers.Index(scope, index.Bernoulli{N: 64 + 64, Keep: 1 - v}, studyIndices)
+		h := activation.Relu(gomlx.Dense(scope.In("first"), x, true, 64))
+		h = layers.Dropout(scope.In("drop1"), z, InsertAxes(h, 0))
+		h = activation.Relu(gomlx.Dense(scope.In("second"), h, true, 64))
+		return head(scope, layers.Dropout(scope.In("drop2"), z, h), classes)
+	}
 }
 
 // studyTrunk returns the units of the second hidden layer.

@@ -265,12 +265,15 @@ def fresh(own):
     search on segment chooses, with other seeds."""
     path = file("fresh.jsonl")
 
-    def both(name, method, seed, ours, enn):
-        sides = {"hyper/layers": lambda: append(own.ask(run=dict(cell, value=ours)), path),
+    def both(name, method, seed, ours, enn, own_method=None):
+        sides = {"hyper/layers": lambda: append(own.ask(run=dict(cell, method=own_method or method, value=ours)), path),
                  "enn": lambda: beside(own, name, method, enn, "joint", seed, path)}
         cell, values = {"set": name, "method": method, "seed": seed}, {"hyper/layers": ours, "enn": enn}
         for library in sorted(sides, reverse=seed % 2 == 1):
-            if not any(r == {**r, **cell, "library": library, "value": values[library]} for r in read(path)):
+            row = {**cell, "library": library, "value": values[library]}
+            if library != "enn":
+                row["method"] = own_method or method
+            if not any(r == {**r, **row} for r in read(path)):
                 sides[library]()
 
     def study(seeds, rows, search):
@@ -285,6 +288,8 @@ def fresh(own):
             for seed in SEARCH:
                 both("search-segment", method, seed, value, value)
     study(range(51, 91), read(path), "search-segment")
+    for seed in range(91, 131):
+        both("segment-300", "dropout", seed, 0.2, 0.2, "dropout-start")
 
 
 def main():
