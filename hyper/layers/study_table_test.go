@@ -171,38 +171,42 @@ func comparison(rows []studyRow, times []studyTime) string {
 		"| --- | --- | --- | --- |\n"
 	clear(counts)
 	out += compared(rows, nil, marginal, 2, counts)
-	return out + quality(counts)
+	return out + fmt.Sprintf("\nQuality: %d better, %d worse, %d undecided.\n", counts["better"], counts["worse"],
+		counts["better?"])
 }
 
-// freshTable returns the tables of the questions that are asked again with fresh seeds: with the values of the search on
-// digits, and from seed 51 on with the values of a search on segment.
+// freshTable returns the tables of the questions that are asked again with fresh seeds.
 func freshTable(rows []studyRow) string {
-	out := "\n### Fresh seeds\n\n*hyper/layers minus enn, each over 40 seeds that have no part in the tables above. The values " +
-		"are those\nthat the joint NLL chose, on digits or on segment.*\n"
-	for _, search := range []string{"digits", "segment"} {
-		var part []studyRow
-		values := map[string]string{} // by library and method
-		for _, r := range rows {
-			if r.Set == "segment-300" && (r.Seed > 50) == (search == "segment") {
-				part = append(part, r)
-				values[r.Library+r.Method] = fmt.Sprint(r.Value)
+	out := "\n### Fresh seeds\n\n*hyper/layers minus enn on segment-300, each over 40 seeds that have no part in the tables " +
+		"above. The joint\nNLL chose the values, on digits or on segment.*\n\n| Seeds | Method | Value | enn | Error | " +
+		"Marginal NLL | Joint NLL |\n| --- | --- | --- | --- | --- | --- | --- |\n"
+	for _, part := range []struct {
+		seeds, name string
+		first       int
+		methods     []string // of enn, in the order of the lines
+	}{
+		{"11 to 50, values of digits", "", 11, []string{"dropout", "full-linear"}},
+		{"51 to 90, values of segment", "", 51, []string{"dropout", "full-linear"}},
+		{"91 to 130, haiku's start", "-start", 91, []string{"dropout"}},
+	} {
+		for _, method := range part.methods {
+			var of []studyRow
+			values := map[string]float64{} // by library
+			for _, r := range rows {
+				if r.Library == ownLibrary {
+					r.Method = strings.TrimSuffix(r.Method, part.name)
+				}
+				if r.Set == "segment-300" && r.Method == method && part.first <= r.Seed && r.Seed < part.first+40 {
+					of = append(of, r)
+					values[r.Library] = r.Value
+				}
 			}
+			_, numbers, _ := strings.Cut(compared(of, nil, "", 3, map[string]int{}), "` | ")
+			out += fmt.Sprintf("| %s | `%s` | %v | %v | %s", part.seeds, method+part.name, values[ownLibrary],
+				values["enn"], numbers)
 		}
-		counts := map[string]int{}
-		out += "\n| Values chosen on " + search + " | Method | Error | Marginal NLL | Joint NLL |\n| --- | --- | --- | --- | --- |\n"
-		for _, method := range []string{"dropout", "full-linear"} {
-			of := slices.DeleteFunc(slices.Clone(part), func(r studyRow) bool { return r.Method != method })
-			_, line, _ := strings.Cut(compared(of, nil, "", 3, counts), " | ")
-			out += fmt.Sprintf("| %s, enn %s | %s", values[ownLibrary+method], values["enn"+method], line)
-		}
-		out += quality(counts)
 	}
 	return out + "\n"
-}
-
-func quality(counts map[string]int) string {
-	return fmt.Sprintf("\nQuality: %d better, %d worse, %d undecided.\n", counts["better"], counts["worse"],
-		counts["better?"])
 }
 
 // compared returns the lines of a table with some of studyMeasures, and with the ratio of times of a step if there are

@@ -223,7 +223,8 @@ def chosen(rows, method, library="enn", search="search"):
 
 def cells(own, name, method, values, seed):
     """Runs the cells of both libraries, one after the other."""
-    done = {(r["set"], r["method"], r["value"], r.get("by", "joint"), r["seed"]) for r in read() if r["library"] == "enn"}
+    done = {(r["set"], r["method"], r["value"], r.get("by", "joint"), r["seed"])
+            for r in read() if r["library"] == "enn"}
     both = [lambda: own.ask(only=f"^{name}/{method}/[^/]*/{seed}$")]
     for v, by in values:
         if (name, method, v, by, seed) not in done:
