@@ -180,31 +180,27 @@ func freshTable(rows []studyRow) string {
 	out := "\n### Fresh seeds\n\n*hyper/layers minus enn on segment-300, each over 40 seeds that have no part in the tables " +
 		"above. The joint\nNLL chose the values, on digits or on segment.*\n\n| Seeds | Method | Value | enn | Error | " +
 		"Marginal NLL | Joint NLL |\n| --- | --- | --- | --- | --- | --- | --- |\n"
-	for _, part := range []struct {
-		seeds, name string
-		first       int
-		methods     []string // of enn, in the order of the lines
+	for _, line := range []struct {
+		seeds      string
+		first      int
+		own, other string // methods
 	}{
-		{"11 to 50, values of digits", "", 11, []string{"dropout", "full-linear"}},
-		{"51 to 90, values of segment", "", 51, []string{"dropout", "full-linear"}},
-		{"91 to 130, haiku's start", "-start", 91, []string{"dropout"}},
+		{"11 to 50, values of digits", 11, "dropout", "dropout"},
+		{"11 to 50, values of digits", 11, "full-linear", "full-linear"},
+		{"51 to 90, values of segment", 51, "dropout", "dropout"},
+		{"51 to 90, values of segment", 51, "full-linear", "full-linear"},
+		{"91 to 130, haiku's start", 91, "dropout-start", "dropout"},
 	} {
-		for _, method := range part.methods {
-			var of []studyRow
-			values := map[string]float64{} // by library
-			for _, r := range rows {
-				if r.Library == ownLibrary {
-					r.Method = strings.TrimSuffix(r.Method, part.name)
-				}
-				if r.Set == "segment-300" && r.Method == method && part.first <= r.Seed && r.Seed < part.first+40 {
-					of = append(of, r)
-					values[r.Library] = r.Value
-				}
-			}
-			_, numbers, _ := strings.Cut(compared(of, nil, "", 3, map[string]int{}), "` | ")
-			out += fmt.Sprintf("| %s | `%s` | %v | %v | %s", part.seeds, method+part.name, values[ownLibrary],
-				values["enn"], numbers)
+		part := slices.DeleteFunc(slices.Clone(rows), func(r studyRow) bool {
+			return r.Seed < line.first || r.Seed >= line.first+40
+		})
+		pairs := func(of func(r studyRow) float64) (own, other []float64) {
+			return inBoth(ofSeeds(part, ownLibrary, "segment-300", line.own, "", of),
+				ofSeeds(part, "enn", "segment-300", line.other, "", of))
 		}
+		own, other := pairs(func(r studyRow) float64 { return r.Value })
+		out += fmt.Sprintf("| %s | `%s` | %v | %v |%s\n", line.seeds, line.own, own[0], other[0],
+			differences(pairs, len(studyMeasures), map[string]int{}))
 	}
 	return out + "\n"
 }
@@ -227,15 +223,7 @@ func compared(rows []studyRow, times []studyTime, by string, measures int, count
 			if own, _ := pairs(studyMeasures[0].of); len(own) == 0 {
 				continue
 			}
-			line := fmt.Sprintf("| %s | `%s` |", set, method)
-			for _, m := range studyMeasures[:measures] {
-				own, other := pairs(m.of)
-				for i := range own {
-					own[i] -= other[i]
-				}
-				e := stats.MeanDifference(own)
-				line += fmt.Sprintf(" %s, %s |", e, verdict(e, 0, "better", "worse", counts))
-			}
+			line := fmt.Sprintf("| %s | `%s` |", set, method) + differences(pairs, measures, counts)
 			if len(times) > 0 {
 				own, other := inBoth(steps(times, ownLibrary, set, method), steps(times, "enn", set, method))
 				e := stats.RatioOfMeans(own, other)
@@ -245,6 +233,20 @@ func compared(rows []studyRow, times []studyTime, by string, measures int, count
 		}
 	}
 	return out
+}
+
+// differences returns the cells of a line: own minus other, for the first of studyMeasures.
+func differences(pairs func(of func(r studyRow) float64) (own, other []float64), measures int,
+	counts map[string]int) (cells string) {
+	for _, m := range studyMeasures[:measures] {
+		own, other := pairs(m.of)
+		for i := range own {
+			own[i] -= other[i]
+		}
+		e := stats.MeanDifference(own)
+		cells += fmt.Sprintf(" %s, %s |", e, verdict(e, 0, "better", "worse", counts))
+	}
+	return cells
 }
 
 // verdict says on which side of a bound an interval is.

@@ -156,8 +156,8 @@ func contrast(simulate study.Simulator, size lab.Size, a, b, c, d study.Side) (s
 	if err != nil {
 		return study.Finding{}, err
 	}
-	statistic := fmt.Sprintf("(%s minus %s) with %v, minus the same difference with %v, at period %d", a.Agent, b.Agent, a.Sets, c.Sets,
-		gap.Period)
+	statistic := fmt.Sprintf("(%s minus %s) with %v, minus the same difference with %v, at period %d", a.Agent, b.Agent,
+		a.Sets, c.Sets, gap.Period)
 	f := study.Comparison{Text: statistic, Kind: "difference of gaps", Estimate: gap.Mean, Claimed: study.Below(0),
 		Periods: gap.Period, Runs: gap.Pairs, Diverged: gap.Diverged}.Judge()
 	f.Share = &gap.Share
