@@ -1,6 +1,7 @@
 package layers_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"maps"
@@ -31,17 +32,21 @@ func TestStudyTable(t *testing.T) {
 	if !ok || !ok2 {
 		t.Fatalf("the page has no %q", studyBegin)
 	}
-	want := searchTable(rows)
-	for _, set := range []string{"digits-300", "digits-1000", "segment-300"} {
+	want := comparison(rows, times) + againTable(rows, readLines[studyRow](studyFolder+"again.jsonl"))
+	for _, set := range studyOrderOfSets {
 		want += resultTable(rows, times, set)
 	}
-	want += comparison(rows, times) + freshTable(readLines[studyRow](studyFolder+"fresh.jsonl"))
 	if *updatePage {
 		must.M(os.WriteFile(studyFolder+"README.md", []byte(before+studyBegin+want+studyEnd+after), 0o644))
 	} else if text != want {
 		t.Errorf("the tables differ from the rows; the test writes them with -update:\n%s", want)
 	}
 }
+
+var studyOrderOfSets = []string{"digits-300", "digits-1000", "segment-300"}
+
+// marginal is the other measure that chooses values.
+const marginal = "marginal"
 
 // studyMeasures are the numbers of a row that libraries are compared by; smaller is better.
 var studyMeasures = []struct {
@@ -58,7 +63,7 @@ var studyMeasures = []struct {
 func ofSeeds(rows []studyRow, library, set, method, by string, of func(r studyRow) float64) map[int]float64 {
 	found := map[int]float64{}
 	for _, r := range rows {
-		if r.Library == library && r.Set == set && r.Method == method && r.By == by {
+		if !r.Search && r.Library == library && r.Set == set && r.Method == method && r.By == by {
 			found[r.Seed] = of(r)
 		}
 	}
@@ -103,33 +108,8 @@ func inBoth(a, b map[int]float64) (ofA, ofB []float64) {
 	return ofA, ofB
 }
 
-func searchTable(rows []studyRow) string {
-	out := "\n### The search\n\n*Mean joint NLL and mean marginal NLL of each value on the validation data, over the\n" +
-		"seeds of the search. The smallest of each is chosen.*\n\n" +
-		"| Method | hyper/layers | enn |\n| --- | --- | --- |\n"
-	tried := func(library, method string) string {
-		values := map[float64]bool{}
-		for _, r := range rows {
-			if r.Library == library && r.Set == "search" && r.Method == method {
-				values[r.Value] = true
-			}
-		}
-		var all []string
-		for _, v := range slices.Sorted(maps.Keys(values)) {
-			joint, _ := searched(rows, library, method, v, func(r studyRow) float64 { return r.Joint })
-			single, _ := searched(rows, library, method, v, func(r studyRow) float64 { return r.Marginal })
-			all = append(all, fmt.Sprintf("%g: %.3g, %.3g", v, joint, single))
-		}
-		return strings.Join(all, "; ")
-	}
-	for _, method := range append(slices.Clone(studyOrder), "full-linear-scaled") {
-		out += fmt.Sprintf("| `%s` | %s | %s |\n", method, tried(ownLibrary, method), tried("enn", method))
-	}
-	return out
-}
-
 func resultTable(rows []studyRow, times []studyTime, set string) string {
-	out := fmt.Sprintf("\n### %s\n\n| Method | Library | Seeds | Error | Marginal NLL | Joint NLL | Parameters | "+
+	out := fmt.Sprintf("\n### %s\n\n| Method | Library | Value | Error | Marginal NLL | Joint NLL | Parameters | "+
 		"Microseconds a step |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n", set)
 	for _, method := range studyOrder {
 		for _, by := range []string{"", marginal} {
@@ -145,7 +125,7 @@ func resultTable(rows []studyRow, times []studyTime, set string) string {
 				if by != "" { // a step takes the same time
 					name, time = name+", by marginal NLL", ""
 				}
-				out += fmt.Sprintf("| %s | %s | %d |", name, library, len(parameters))
+				out += fmt.Sprintf("| %s | %s | %v |", name, library, numbers(func(r studyRow) float64 { return r.Value })[0])
 				for _, m := range studyMeasures {
 					out += fmt.Sprintf(" %s |", stats.MeanDifference(numbers(m.of)))
 				}
@@ -159,94 +139,115 @@ func resultTable(rows []studyRow, times []studyTime, set string) string {
 // comparison returns the tables that answer the protocol's questions: hyper/layers minus enn, and the ratio of times,
 // over the seeds of both.
 func comparison(rows []studyRow, times []studyTime) string {
-	out := "\n### hyper/layers beside enn\n\n*hyper/layers minus enn, and the ratio of the times of a step, over seeds " +
-		"that both have. Below 0, or 1, is better.*\n\n| Set | Method | Error | Marginal NLL | Joint NLL | Time of a step |\n" +
-		"| --- | --- | --- | --- | --- | --- |\n"
+	out := "\n### hyper/layers beside enn\n\n*hyper/layers minus enn, and the ratio of the times of a step, with the values " +
+		"that the joint NLL chose. Below 0, or 1, is better.*\n\n| Set | Method | Error | Marginal NLL | Joint NLL | Time of a " +
+		"step |\n| --- | --- | --- | --- | --- | --- |\n"
 	counts := map[string]int{}
-	out += compared(rows, times, "", 3, counts)
+	for _, q := range questions(rows, "") {
+		own, other := inBoth(steps(times, ownLibrary, q.set, q.method), steps(times, "enn", q.set, q.method))
+		e := stats.RatioOfMeans(own, other)
+		out += q.line(rows, q.measures(), counts) + fmt.Sprintf(" %s, %s |\n", e, verdict(e, 1, "faster", "slower", counts))
+	}
 	out += fmt.Sprintf("\nQuality: %d better, %d worse, %d undecided. Time of a step: %d faster, %d slower, %d "+
 		"undecided.\n", counts["better"], counts["worse"], counts["better?"], counts["faster"], counts["slower"],
 		counts["faster?"])
 	out += "\n*The same, with the values that the marginal NLL chose.*\n\n| Set | Method | Error | Marginal NLL |\n" +
 		"| --- | --- | --- | --- |\n"
 	clear(counts)
-	out += compared(rows, nil, marginal, 2, counts)
+	for _, q := range questions(rows, marginal) {
+		out += q.line(rows, q.measures(), counts) + "\n"
+	}
 	return out + fmt.Sprintf("\nQuality: %d better, %d worse, %d undecided.\n", counts["better"], counts["worse"],
 		counts["better?"])
 }
 
-// freshTable returns the tables of the questions that are asked again with fresh seeds.
-func freshTable(rows []studyRow) string {
-	out := "\n### Fresh seeds\n\n*hyper/layers minus enn on segment-300, each over 40 seeds that have no part in the tables " +
-		"above. The joint\nNLL chose the values, on digits or on segment.*\n\n| Seeds | Method | Value | enn | Error | " +
-		"Marginal NLL | Joint NLL |\n| --- | --- | --- | --- | --- | --- | --- |\n"
-	for _, line := range []struct {
-		seeds      string
-		first      int
-		own, other string // methods
-	}{
-		{"11 to 50, values of digits", 11, "dropout", "dropout"},
-		{"11 to 50, values of digits", 11, "full-linear", "full-linear"},
-		{"51 to 90, values of segment", 51, "dropout", "dropout"},
-		{"51 to 90, values of segment", 51, "full-linear", "full-linear"},
-		{"91 to 130, haiku's start", 91, "dropout-start", "dropout"},
-	} {
-		part := slices.DeleteFunc(slices.Clone(rows), func(r studyRow) bool {
-			return r.Seed < line.first || r.Seed >= line.first+40
-		})
-		pairs := func(of func(r studyRow) float64) (own, other []float64) {
-			return inBoth(ofSeeds(part, ownLibrary, "segment-300", line.own, "", of),
-				ofSeeds(part, "enn", "segment-300", line.other, "", of))
+// question is a comparison of a method on a set. By is the measure that chose the values, as in a studyCell.
+type question struct{ set, method, by string }
+
+// questions returns the comparisons of a measure for which both libraries have rows.
+func questions(rows []studyRow, by string) (all []question) {
+	for _, set := range studyOrderOfSets {
+		for _, method := range studyOrder {
+			q := question{set, method, by}
+			if own, _ := q.pairs(rows, studyMeasures[0].of); len(own) > 0 {
+				all = append(all, q)
+			}
 		}
-		own, other := pairs(func(r studyRow) float64 { return r.Value })
-		out += fmt.Sprintf("| %s | `%s` | %v | %v |%s\n", line.seeds, line.own, own[0], other[0],
-			differences(pairs, len(studyMeasures), map[string]int{}))
 	}
-	return out + "\n"
+	return all
 }
 
-// compared returns the lines of a table with some of studyMeasures, and with the ratio of times of a step if there are
-// times.
-func compared(rows []studyRow, times []studyTime, by string, measures int, counts map[string]int) (out string) {
-	for _, set := range []string{"digits-300", "digits-1000", "segment-300"} {
-		for _, method := range studyOrder {
-			pairs := func(of func(r studyRow) float64) (own, other []float64) {
-				chosen := func(library string) map[int]float64 {
-					found := ofSeeds(rows, library, set, method, by, of)
-					if len(found) == 0 { // both measures chose the same value
-						found = ofSeeds(rows, library, set, method, "", of)
-					}
-					return found
-				}
-				return inBoth(chosen(ownLibrary), chosen("enn"))
-			}
-			if own, _ := pairs(studyMeasures[0].of); len(own) == 0 {
-				continue
-			}
-			line := fmt.Sprintf("| %s | `%s` |", set, method) + differences(pairs, measures, counts)
-			if len(times) > 0 {
-				own, other := inBoth(steps(times, ownLibrary, set, method), steps(times, "enn", set, method))
-				e := stats.RatioOfMeans(own, other)
-				line += fmt.Sprintf(" %s, %s |", e, verdict(e, 1, "faster", "slower", counts))
-			}
-			out += line + "\n"
+// pairs returns the numbers of both libraries, for the seeds that both have.
+func (q question) pairs(rows []studyRow, of func(r studyRow) float64) (own, other []float64) {
+	chosen := func(library string) map[int]float64 {
+		found := ofSeeds(rows, library, q.set, q.method, q.by, of)
+		if len(found) == 0 { // both measures chose the same value
+			found = ofSeeds(rows, library, q.set, q.method, "", of)
 		}
+		return found
+	}
+	return inBoth(chosen(ownLibrary), chosen("enn"))
+}
+
+// difference returns hyper/layers minus enn.
+func (q question) difference(rows []studyRow, of func(r studyRow) float64) stats.Estimate {
+	own, other := q.pairs(rows, of)
+	for i := range own {
+		own[i] -= other[i]
+	}
+	return stats.MeanDifference(own)
+}
+
+// line returns the line of a table, with the differences of the first of studyMeasures.
+func (q question) line(rows []studyRow, measures int, counts map[string]int) string {
+	line := fmt.Sprintf("| %s | `%s` |", q.set, q.method)
+	for _, m := range studyMeasures[:measures] {
+		e := q.difference(rows, m.of)
+		line += fmt.Sprintf(" %s, %s |", e, verdict(e, 0, "better", "worse", counts))
+	}
+	return line
+}
+
+// worse returns the comparisons in which a number of hyper/layers is worse.
+func worse(rows []studyRow) (all []question) {
+	for _, by := range []string{"", marginal} {
+		for _, q := range questions(rows, by) {
+			counts := map[string]int{}
+			q.line(rows, q.measures(), counts)
+			if counts["worse"] > 0 {
+				all = append(all, q)
+			}
+		}
+	}
+	return all
+}
+
+// measures returns the number of studyMeasures that a question compares.
+func (q question) measures() int {
+	if q.by == marginal {
+		return 2
+	}
+	return 3
+}
+
+// againTable returns the table of the comparisons that more seeds ask again.
+func againTable(rows, again []studyRow) string {
+	out := "\n### More seeds\n\n*The comparisons with a number that is worse in the tables above, over 40 seeds that have no " +
+		"part in them.*\n\n| Set | Method | Chosen by | Error | Marginal NLL | Joint NLL |\n" +
+		"| --- | --- | --- | --- | --- | --- |\n"
+	for _, q := range worse(rows) {
+		out += fmt.Sprintf("| %s | `%s` | %s NLL |", q.set, q.method, cmp.Or(q.by, "joint"))
+		for i, m := range studyMeasures {
+			e := q.difference(again, m.of)
+			out += fmt.Sprintf(" %s, %s", e, verdict(e, 0, "better", "worse", map[string]int{}))
+			if i < q.measures() && q.difference(rows, m.of).Lower > 0 {
+				out += " (asked)"
+			}
+			out += " |"
+		}
+		out += "\n"
 	}
 	return out
-}
-
-// differences returns the cells of a line: own minus other, for the first of studyMeasures.
-func differences(pairs func(of func(r studyRow) float64) (own, other []float64), measures int,
-	counts map[string]int) (cells string) {
-	for _, m := range studyMeasures[:measures] {
-		own, other := pairs(m.of)
-		for i := range own {
-			own[i] -= other[i]
-		}
-		e := stats.MeanDifference(own)
-		cells += fmt.Sprintf(" %s, %s |", e, verdict(e, 0, "better", "worse", counts))
-	}
-	return cells
 }
 
 // verdict says on which side of a bound an interval is.

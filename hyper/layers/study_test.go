@@ -11,7 +11,6 @@ import (
 	"math"
 	rand1 "math/rand"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"syscall"
@@ -39,11 +38,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/layers"
 )
 
-var (
-	studyRows  = flag.String("study.rows", "", "file of JSON lines to which TestStudy appends the rows that it lacks")
-	studyOnly  = flag.String("study.only", "", "the cells that TestStudy runs, SET/METHOD/VALUE/SEED: a regular expression")
-	studyServe = flag.Bool("study.serve", false, "TestStudy also answers enn.py, on the standard input")
-)
+var studyServe = flag.Bool("study.serve", false, "TestStudy trains what enn.py asks for, on the standard input")
 
 // Sizes of the study; notebooks/results/layers/README.md is its protocol, and enn.py has the same sizes.
 const (
@@ -52,27 +47,20 @@ const (
 	studyDim, studyIndices = 8, 8 // of the index, and in a training step
 	studyParticles         = 10
 	studySamples, studyTau = 100, 10
-	searchSeed             = 101 // the first one
-	searchSeeds            = 5
-	studySeeds             = 10
 )
 
 // studySet is a data set of the study: the rows of a built-in table, by their hashes. The last ones are the test data.
-// A seed takes n of the others for training. With validate, the rows that it does not take are in the place of the test
-// data.
+// A seed takes n of the others for training. The rest of them is the validation data of a search.
 type studySet struct {
 	table       string
 	tests, n    int
 	standardize bool
-	validate    bool
 }
 
 var studySets = map[string]studySet{
-	"search":         {table: "digits", tests: 597, n: 300, validate: true},
-	"search-segment": {table: "segment", tests: 810, n: 300, standardize: true, validate: true},
-	"digits-300":     {table: "digits", tests: 597, n: 300},
-	"digits-1000":    {table: "digits", tests: 597, n: 1000},
-	"segment-300":    {table: "segment", tests: 810, n: 300, standardize: true},
+	"digits-300":  {table: "digits", tests: 597, n: 300},
+	"digits-1000": {table: "digits", tests: 597, n: 1000},
+	"segment-300": {table: "segment", tests: 810, n: 300, standardize: true},
 }
 
 // byHash returns numbers in the order of the hashes of prefix:number.
@@ -89,7 +77,8 @@ type studyData struct {
 	classes       int
 }
 
-func (s studySet) data(seed int) (d studyData) {
+// data returns the data of a seed. In a search, the tests are the validation data.
+func (s studySet) data(seed int, search bool) (d studyData) {
 	rows := must.M1(sheet.Set(s.table)).Rows
 	var names []string
 	all := make([]int, len(rows))
@@ -102,7 +91,7 @@ func (s studySet) data(seed int) (d studyData) {
 	all = byHash(s.table, all)
 	split := len(all) - s.tests
 	pool, tests := byHash(fmt.Sprintf("%s:%d", s.table, seed), all[:split]), all[split:]
-	if s.validate {
+	if search {
 		tests = pool[s.n:]
 	}
 	take := func(of []int) (x [][]float64, y [][]int32) {
@@ -158,60 +147,58 @@ func scaled(x [][]float64, mean, scale []float64) (out [][]float32) {
 	return out
 }
 
-// studyMethod is a method of the study. The number v of a method is what the search chooses.
+// studyMethod is a method of the study. The search chooses its number v.
 type studyMethod struct {
-	values []float64
-	of     func(v float64, classes int) func(scope *model.Scope, x *Node) *Node
-	plain  bool // the model has no indices
-	decay  bool // v is a penalty for the sum of squares of a network's parameters, not a part of the model
-	fit    bool // the last layer becomes a posterior after training; v is the variance of its prior
+	of    func(v float64, classes int) func(scope *model.Scope, x *Node) *Node
+	plain bool // the model has no indices
+	decay bool // v is a penalty for the sum of squares of a network's parameters, not a part of the model
+	fit   bool // the last layer becomes a posterior after training; v is the variance of its prior
 }
 
 var studyMethods = map[string]studyMethod{
-	"plain": {values: []float64{0, 1e-4, 3e-4, 1e-3, 3e-3}, plain: true, decay: true,
+	"plain": {plain: true, decay: true,
 		of: func(_ float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node { return head(scope, studyTrunk(scope, x), classes) }
 		}},
-	"dropout": {values: []float64{0.05, 0.1, 0.2, 0.3, 0.4}, of: dropoutNetwork},
-	"dropout-start": { // with haiku's standard deviation of weights at the start
+	"dropout": {
 		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
-			network := dropoutNetwork(v, classes)
 			return func(scope *model.Scope, x *Node) *Node {
-				he := initializer.HeFn(scope) // N(0, 2/fan-in)
-				return network(scope.WithInitializer(func(g *Graph, shape shapes.Shape) *Node {
-					return MulScalar(he(g, shape), 0.88/math.Sqrt2)
-				}), x)
+				z := layers.Index(scope, index.Bernoulli{N: 64 + 64, Keep: 1 - v}, studyIndices)
+				h := activation.Relu(gomlx.Dense(scope.In("first"), x, true, 64))
+				h = layers.Dropout(scope.In("drop1"), z, InsertAxes(h, 0))
+				h = activation.Relu(gomlx.Dense(scope.In("second"), h, true, 64))
+				return head(scope, layers.Dropout(scope.In("drop2"), z, h), classes)
 			}
 		}},
-	"ensemble": {values: []float64{0, 1e-4, 3e-4, 1e-3, 3e-3}, decay: true,
+	"ensemble": {decay: true,
 		of: func(_ float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, index.OneHot{N: studyParticles}, studyParticles)
 				return layers.FNN(scope.In("net"), z, x, classes, 64, 64).Done()
 			}
 		}},
-	"ensemble-prior": {values: []float64{0.3, 1, 3, 10, 30},
+	"ensemble-prior": {
 		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, index.OneHot{N: studyParticles}, studyParticles)
 				return layers.FNN(scope.In("net"), z, x, classes, 64, 64).Prior(v).Done()
 			}
 		}},
-	"last-layer-linear": {values: []float64{0.3, 1, 3, 10, 30},
+	"last-layer-linear": {
 		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, index.Gaussian{N: studyDim}, studyIndices)
 				return layers.Dense(scope.In("out"), z, studyTrunk(scope, x), classes).Prior(v).Done()
 			}
 		}},
-	"full-linear": {values: []float64{0.3, 1, 3, 10, 30},
+	"full-linear": {
 		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, index.Gaussian{N: studyDim}, studyIndices)
 				return layers.FNN(scope.In("net"), z, x, classes, 64, 64).Prior(v).Done()
 			}
 		}},
-	"epinet": {values: []float64{0.3, 1, 3, 10, 30},
+	"epinet": {
 		of: func(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, index.Gaussian{N: studyDim}, studyIndices)
@@ -221,23 +208,13 @@ var studyMethods = map[string]studyMethod{
 					layers.Epinet(scope.In("epinet"), z, phi, classes).Prior(v).Done())
 			}
 		}},
-	"last-layer-bayes": {values: []float64{0.001, 0.01, 0.1, 1, 10}, fit: true,
+	"last-layer-bayes": {fit: true,
 		of: func(_ float64, classes int) func(scope *model.Scope, x *Node) *Node {
 			return func(scope *model.Scope, x *Node) *Node {
 				z := layers.Index(scope, layers.LastLayerIndex(64, classes), 1)
 				return layers.LastLayer(scope.In("out"), z, studyTrunk(scope, x), classes)
 			}
 		}},
-}
-
-func dropoutNetwork(v float64, classes int) func(scope *model.Scope, x *Node) *Node {
-	return func(scope *model.Scope, x *Node) *Node {
-		z := layers.Index(scope, index.Bernoulli{N: 64 + 64, Keep: 1 - v}, studyIndices)
-		h := activation.Relu(gomlx.Dense(scope.In("first"), x, true, 64))
-		h = layers.Dropout(scope.In("drop1"), z, InsertAxes(h, 0))
-		h = activation.Relu(gomlx.Dense(scope.In("second"), h, true, 64))
-		return head(scope, layers.Dropout(scope.In("drop2"), z, h), classes)
-	}
 }
 
 // studyTrunk returns the units of the second hidden layer.
@@ -255,15 +232,12 @@ var studyOrder = []string{"plain", "dropout", "ensemble", "ensemble-prior", "las
 
 // studyCell is one training. By is the measure that chose the value, if it is not the joint NLL.
 type studyCell struct {
+	Search bool    `json:"search,omitempty"`
 	Set    string  `json:"set"`
 	Method string  `json:"method"`
 	Value  float64 `json:"value"`
 	By     string  `json:"by,omitempty"`
 	Seed   int     `json:"seed"`
-}
-
-func (c studyCell) String() string {
-	return fmt.Sprintf("%s/%s/%v/%d", c.Set, c.Method, c.Value, c.Seed)
 }
 
 // studyRow is a result. Times are microseconds of a training step: the process's time on processors, and the time on
@@ -281,68 +255,6 @@ type studyRow struct {
 }
 
 const ownLibrary = "hyper/layers"
-
-// marginal is the other measure that chooses values.
-const marginal = "marginal"
-
-// cells returns the cells of the search, and those of the study once the search has chosen the values of a method.
-func cells(rows []studyRow) (all []studyCell) {
-	for _, method := range studyOrder {
-		for _, v := range studyMethods[method].values {
-			for seed := range searchSeeds {
-				all = append(all, studyCell{Set: "search", Method: method, Value: v, Seed: searchSeed + seed})
-			}
-		}
-	}
-	joint := chosen(rows, func(r studyRow) float64 { return r.Joint })
-	single := chosen(rows, func(r studyRow) float64 { return r.Marginal })
-	for seed := 1; seed <= studySeeds; seed++ {
-		for _, set := range []string{"digits-300", "digits-1000", "segment-300"} {
-			for _, method := range studyOrder {
-				v, ok := joint[method]
-				if !ok {
-					continue
-				}
-				all = append(all, studyCell{Set: set, Method: method, Value: v, Seed: seed})
-				if v != single[method] {
-					all = append(all, studyCell{Set: set, Method: method, Value: single[method], By: marginal, Seed: seed})
-				}
-			}
-		}
-	}
-	return all
-}
-
-// chosen returns, for each method of this package whose search is complete, the value with the smallest mean of a
-// measure.
-func chosen(rows []studyRow, measure func(r studyRow) float64) map[string]float64 {
-	best := map[string]float64{}
-	for _, method := range studyOrder {
-		least := math.Inf(1)
-		for _, v := range studyMethods[method].values {
-			mean, n := searched(rows, ownLibrary, method, v, measure)
-			if n < searchSeeds {
-				delete(best, method)
-				break
-			}
-			if mean < least {
-				least, best[method] = mean, v
-			}
-		}
-	}
-	return best
-}
-
-// searched returns the mean of a measure of a value of a method over the seeds of the search, and the number of seeds.
-func searched(rows []studyRow, library, method string, value float64, measure func(r studyRow) float64) (mean float64,
-	n int) {
-	for _, r := range rows {
-		if r.Library == library && r.studyCell == (studyCell{Set: "search", Method: method, Value: value, Seed: r.Seed}) {
-			mean, n = mean+measure(r), n+1
-		}
-	}
-	return mean / float64(n), n
-}
 
 // readLines reads a file of JSON lines. No file has no lines.
 func readLines[T any](path string) (lines []T) {
@@ -363,68 +275,56 @@ func readLines[T any](path string) (lines []T) {
 	}
 }
 
-// TestStudy appends to study.rows the rows of this package that the file lacks: error, likelihoods, parameters and time
-// of eight methods on three data sets. One run makes the search, and a second run the study.
+// TestStudy is the part of hyper/layers in the study: it trains and scores what enn.py asks for.
 func TestStudy(t *testing.T) {
-	if *studyRows == "" {
-		t.Skip("needs -study.rows FILE; see notebooks/results/layers")
-	}
 	if !*studyServe {
-		appendStudy(t, *studyRows, *studyOnly)
-		return
+		t.Skip("is a part of notebooks/results/layers/enn.py")
 	}
 	out := json.NewEncoder(os.Stdout)
 	var started training
 	for in := json.NewDecoder(os.Stdin); ; {
 		var ask struct {
-			Only, Logits, Set string
-			Seed              int
-			Run               *studyCell // a training whose row is the answer
-			Start             *studyCell // a training to start
-			Steps             int        // number of steps to continue it
+			studyCell
+			Do     string // run, start, steps, score or worse
+			Steps  int    // number of steps to continue the training that was started
+			Logits string // file with the logits that another library has for the cell
 		}
 		if err := in.Decode(&ask); err == io.EOF {
 			return
 		} else {
 			must.M(err)
 		}
-		var answer studyRow
-		switch {
-		case ask.Run != nil:
-			answer = ask.Run.run(t)
-		case ask.Start != nil:
-			started = ask.Start.start()
+		var answer any
+		switch ask.Do {
+		case "run":
+			answer = ask.run(t)
+		case "start":
+			started = ask.start()
 			started.train(studyWarm)
-		case ask.Steps > 0:
-			answer.CPU, answer.Wall = started.train(ask.Steps)
-		case ask.Logits != "":
+		case "steps":
+			cpu, wall := started.train(ask.Steps)
+			answer = studyRow{CPU: cpu, Wall: wall}
+		case "score":
 			packed := must.M1(os.ReadFile(ask.Logits))
 			logits := make([]float32, len(packed)/4)
 			must.M1(binary.Decode(packed, binary.LittleEndian, logits))
-			answer.score(must.M1(backend.Open(backend.Default())), logits, studySets[ask.Set].data(ask.Seed))
+			var row studyRow
+			row.score(must.M1(backend.Open(backend.Default())), logits, ask.data())
+			answer = row
+		case "worse":
+			var asked []studyCell
+			for _, q := range worse(readLines[studyRow](studyFolder + "rows.jsonl")) {
+				asked = append(asked, studyCell{Set: q.set, Method: q.method, By: q.by})
+			}
+			answer = asked
 		default:
-			appendStudy(t, *studyRows, ask.Only)
+			t.Fatalf("nobody can %q", ask.Do)
 		}
 		must.M(out.Encode(answer))
 	}
 }
 
-// appendStudy appends to a file the rows that it lacks, of the cells that a regular expression matches.
-func appendStudy(t *testing.T, path, expression string) {
-	t.Helper()
-	rows, only := readLines[studyRow](path), regexp.MustCompile(expression)
-	for _, c := range cells(rows) {
-		done := func(r studyRow) bool { return r.Library == ownLibrary && r.studyCell == c }
-		if !only.MatchString(c.String()) || slices.ContainsFunc(rows, done) {
-			continue
-		}
-		row := c.run(t)
-		file := must.M1(os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644))
-		must.M1(file.Write(append(must.M1(json.Marshal(row)), '\n')))
-		must.M(file.Close())
-		t.Logf("%s: error %.3f, marginal %.3f, joint %.3f, %.0f us", c, row.Error, row.Marginal, row.Joint, row.CPU)
-	}
-}
+func (c studyCell) data() studyData { return studySets[c.Set].data(c.Seed, c.Search) }
 
 // training is the training of a cell.
 type training struct {
@@ -438,8 +338,9 @@ type training struct {
 
 func (c studyCell) start() training {
 	b := must.M1(backend.Open(backend.Default()))
-	m, d, s := studyMethods[c.Method], studySets[c.Set].data(c.Seed), store(c.Seed)
-	network := m.of(c.Value, d.classes)
+	m, d, s := studyMethods[c.Method], c.data(), store(c.Seed)
+	of := m.of(c.Value, d.classes)
+	network := func(scope *model.Scope, x *Node) *Node { return of(haikuStart(scope), x) }
 	trained := network
 	if m.decay && c.Value > 0 {
 		trained = func(scope *model.Scope, x *Node) *Node { return decayed(scope, c, network(scope, x)) }
@@ -452,6 +353,15 @@ func (c studyCell) start() training {
 	batches := data(b, d.x, d.y).BatchSize(studyBatch, true).Infinite(true).Shuffle().
 		WithRand(rand1.New(rand1.NewSource(int64(c.Seed))))
 	return training{b, s, network, train.NewLoop(tr), batches, d}
+}
+
+// haikuStart gives the weights of GoMLX's own layers the standard deviation at the start that haiku gives them:
+// 0.88/sqrt(fan-in). GoMLX's default is sqrt(2/fan-in).
+func haikuStart(scope *model.Scope) *model.Scope {
+	he := initializer.HeFn(scope)
+	return scope.WithInitializer(func(g *Graph, shape shapes.Shape) *Node {
+		return MulScalar(he(g, shape), 0.88/math.Sqrt2)
+	})
 }
 
 // train makes training steps. It returns the microseconds of a step: the process's time on processors, and the time on

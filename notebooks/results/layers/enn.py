@@ -1,12 +1,17 @@
-"""Trains enn's networks beside those of hyper/layers: enn.py ENN TEST ROWS [search | times SEED | clock SEED | fresh].
+"""Trains enn's networks beside those of hyper/layers: enn.py ENN TEST MODE.
 
-ENN is a clone of github.com/google-deepmind/enn, and TEST is the program that `go test -c ./hyper/layers` makes. For
-each data set, method and seed, the two libraries train one after the other, and which is first changes from seed to
-seed. Rows are appended to ROWS, and what has a row is left out. With `search`, the study is not run. With `times`,
-the steps of both libraries are timed in turns, and rows are appended to times.jsonl in the folder of ROWS; with
-`clock` the times are by the clock, and rows are appended to clock.jsonl. With `fresh`, two methods train with fresh
-seeds, and rows are appended to fresh.jsonl. The program needs jax 0.10.2, dm-haiku 0.0.17, optax 0.2.8, chex 0.1.92
-and absl-py. enn imports more, for parts that are not used here: modules without content are in their place.
+ENN is a clone of github.com/google-deepmind/enn, and TEST is the program that `go test -c ./hyper/layers` makes. The
+two libraries train one after the other, and which is first changes from seed to seed. The modes append to files in the
+folder of this program what these lack:
+
+    search [SET...]  trains with each value, for rows.jsonl
+    study [SET...]   trains with the chosen values, for rows.jsonl
+    again            trains with more seeds where a number of the study is worse, for again.jsonl
+    times SEED       times the steps of both libraries in turns, for times.jsonl
+    clock SEED       the same by the clock, for clock.jsonl
+
+The program needs jax 0.10.2, dm-haiku 0.0.17, optax 0.2.8, chex 0.1.92 and absl-py. enn imports more, for parts that
+are not used here: modules without content are in their place.
 """
 
 import csv
@@ -22,7 +27,7 @@ import time
 from pathlib import Path
 from unittest.mock import MagicMock
 
-ENN, TEST, ROWS = sys.argv[1:4]
+ENN, TEST = sys.argv[1:3]
 sys.path.insert(0, ENN)
 for name in ("tensorflow tensorflow.compat tensorflow.compat.v2 tensorflow_datasets tensorflow_probability "
              "tensorflow_probability.substrates jaxline rlax plotnine pandas tree sklearn dill").split():
@@ -39,33 +44,33 @@ from enn.supervised.sgd_experiment import Experiment, TrainingState
 STEPS, WARM, BATCH, RATE = 500, 50, 32, 0.002
 ROUNDS, ROUND = 12, 50  # of times; a round is that many steps
 DIM, INDICES, PARTICLES, SAMPLES = 8, 8, 10, 100
-SEARCH = range(101, 106)
-SEEDS = range(1, 11)
-FRESH = "dropout", "full-linear"  # methods that train with fresh seeds on segment
+SEARCH, STUDY, AGAIN = range(101, 106), range(201, 211), range(211, 251)  # seeds
 SETS = {  # table, test rows, training rows
-    "search": ("digits", 597, 300),
-    "search-segment": ("segment", 810, 300),
     "digits-300": ("digits", 597, 300),
     "digits-1000": ("digits", 597, 1000),
     "segment-300": ("segment", 810, 300),
 }
-VALUES = {  # of enn's networks, for the search
-    "plain": [0, 1e-4, 3e-4, 1e-3, 3e-3],
-    "dropout": [0.05, 0.1, 0.2, 0.3, 0.4],
-    "ensemble": [0, 1e-4, 3e-4, 1e-3, 3e-3],
-    "ensemble-prior": [0.3, 1, 3, 10, 30],
-    "full-linear": [0.3, 1, 3, 10, 30],
-    "epinet": [0.3, 1, 3, 10, 30],
+PENALTIES, SCALES = [0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2], [0.3, 1, 3, 10, 30, 100]
+VALUES = {
+    "plain": PENALTIES,
+    "dropout": [0.05, 0.1, 0.2, 0.3, 0.4, 0.5],
+    "ensemble": PENALTIES,
+    "ensemble-prior": SCALES,
+    "full-linear": SCALES,
+    "epinet": SCALES,
+    "last-layer-linear": SCALES,
+    "last-layer-bayes": [1e-3, 1e-2, 0.1, 1, 10, 100],
 }
-METHODS = [*VALUES, "last-layer-linear", "last-layer-bayes"]
-HERE = Path(__file__).resolve().parents[3]
+LIBRARIES = {m: ["hyper/layers"] if m.startswith("last-layer") else ["hyper/layers", "enn"] for m in VALUES}
+FOLDER = Path(__file__).resolve().parent
+HERE = FOLDER.parents[2]
 
 
 def by_hash(prefix, numbers):
     return sorted(numbers, key=lambda i: hashlib.sha256(f"{prefix}:{i}".encode()).digest())
 
 
-def data(name, seed):
+def data(name, seed, search):
     """The training data and the test inputs, as studySet.data of the Go test has them."""
     table, tests, n = SETS[name]
     with gzip.open(HERE / f"hyper/bandit/sheet/data/{table}.csv.gz", "rt") as f:
@@ -73,7 +78,7 @@ def data(name, seed):
     names = sorted({r[-1] for r in rows})
     order = by_hash(table, range(len(rows)))
     pool, test = by_hash(f"{table}:{seed}", order[:-tests]), order[-tests:]
-    if name.startswith("search"):
+    if search:
         test = pool[n:]
     take = lambda of: np.array([[float(v) for v in rows[i][:-1]] for i in of])
     x, t = take(pool[:n]), take(test)
@@ -128,12 +133,12 @@ def cpu():
     return used.ru_utime + used.ru_stime
 
 
-def experiment(name, method, v, seed):
+def experiment(name, method, v, seed, search=False):
     """An experiment, and a function of its parameters, state, inputs and indices: the logits.
 
     An experiment without a prior is made once and then starts anew, so that its program is compiled once.
     """
-    x, y, tests, k = data(name, seed)
+    x, y, tests, k = data(name, seed, search)
     known = (method, v, x.shape[1], k) + (() if method in ("plain", "dropout", "ensemble", "epinet") else (seed,))
     if known not in kept:
         enn, indices, decay = network(method, v, k, x, seed)
@@ -161,8 +166,10 @@ def train(e, steps):
     return (cpu() - used) / steps * 1e6, (time.perf_counter() - clock) / steps * 1e6
 
 
-def run(name, method, v, seed):
-    e, forward, tests = experiment(name, method, v, seed)
+def run(cell):
+    """Trains a network of enn. It returns the logits of the tests, and the row without the scores."""
+    method, seed = cell["method"], cell["seed"]
+    e, forward, tests = experiment(cell["set"], method, cell["value"], seed, cell.get("search", False))
     train(e, WARM)
     used, clock = train(e, STEPS - WARM)
     z = {"plain": jnp.arange(1), "ensemble": jnp.arange(PARTICLES), "ensemble-prior": jnp.arange(PARTICLES)}.get(method)
@@ -174,68 +181,95 @@ def run(name, method, v, seed):
                     "on": "jax"}
 
 
-def read(path=ROWS):
-    return [json.loads(r) for r in open(path)] if os.path.exists(path) else []
+def read(name="rows.jsonl"):
+    path = FOLDER / name
+    return [json.loads(r) for r in open(path)] if path.exists() else []
 
 
-def append(row, path=ROWS):
-    with open(path, "a") as f:
+def append(row, name):
+    with open(FOLDER / name, "a") as f:
         f.write(json.dumps(row) + "\n")
 
 
 class Own:
-    """The Go program, which makes the rows of hyper/layers, and scores the logits of enn."""
+    """The Go program, which trains the networks of hyper/layers, and scores the logits of enn."""
 
     def __init__(self):
-        command = [TEST, "-test.run", "^TestStudy$", "-test.timeout", "0", "-study.serve", "-study.rows",
-                   os.path.abspath(ROWS)]
+        command = [os.path.abspath(TEST), "-test.run", "^TestStudy$", "-test.timeout", "0", "-study.serve"]
         self.process = subprocess.Popen(command, cwd=HERE / "hyper/layers", stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
 
-    def ask(self, **question):
-        print(json.dumps(question), file=self.process.stdin, flush=True)
+    def ask(self, do, **question):
+        print(json.dumps({"do": do, **question}), file=self.process.stdin, flush=True)
         return json.loads(self.process.stdout.readline())
 
 
-def beside(own, name, method, v, by, seed, path=ROWS):
-    """Runs a cell of enn."""
-    logits, row = run(name, method, v, seed)
-    with tempfile.NamedTemporaryFile(suffix=".f32") as f:
-        logits.tofile(f)
-        f.flush()
-        scores = own.ask(logits=f.name, set=name, seed=seed)
-    scores = {k: scores[k] for k in ("error", "marginal", "joint")}
-    by = {"by": by} if by == "marginal" else {}
-    append({"library": "enn", "set": name, "method": method, "value": v, **by, "seed": seed, **scores, **row}, path)
-    print(name, method, v, seed, scores, round(row["cpu_us"]), flush=True)
+def beside(own, cell, libraries, path):
+    """Trains a cell of the study in each library, one after the other, and appends the rows that a file lacks.
+
+    libraries has the value of each library.
+    """
+    for library in sorted(libraries, reverse=cell["seed"] % 2 == 1):
+        this = {"library": library, **cell, "value": libraries[library]}
+        if key(this) in map(key, read(path)):
+            continue
+        if library != "enn":
+            row = own.ask("run", **this)
+        else:
+            logits, row = run(this)
+            with tempfile.NamedTemporaryFile(suffix=".f32") as f:
+                logits.tofile(f)
+                f.flush()
+                scores = own.ask("score", logits=f.name, **this)
+            row = {**this, **{k: scores[k] for k in ("error", "marginal", "joint")}, **row}
+        append(row, path)
+        print(*this.values(), *(round(row[k], 3) for k in ("error", "marginal", "joint", "cpu_us")), flush=True)
 
 
-def chosen(rows, method, library="enn", search="search"):
-    """The values of a library's search with the smallest mean joint NLL and, if it is another, the smallest mean
-    marginal NLL, with the measure that chose it."""
-    rows, best = [r for r in rows if (r["library"], r["set"], r["method"]) == (library, search, method)], []
+def key(row):
+    return [row.get(k) for k in ("library", "search", "set", "method", "value", "by", "seed")]
+
+
+def chosen(rows, library, name, method):
+    """The values with the smallest mean joint NLL and with the smallest mean marginal NLL in a search."""
+    best = []
     for measure in "joint", "marginal":
-        found = {v: [r[measure] for r in rows if r["value"] == v] for v in {r["value"] for r in rows}}
+        found = {v: [r[measure] for r in rows if r.get("search") and r["value"] == v and
+                     (r["library"], r["set"], r["method"]) == (library, name, method)] for v in VALUES[method]}
         assert all(len(of) == len(SEARCH) for of in found.values()), f"the search of {method} is not complete"
-        best.append((min(found, key=lambda v: sum(found[v])), measure))
-    return best[:1] if best[0][0] == best[1][0] else best
+        best.append(min(found, key=lambda v: sum(found[v])))
+    return best
 
 
-def cells(own, name, method, values, seed):
-    """Runs the cells of both libraries, one after the other."""
-    done = {(r["set"], r["method"], r["value"], r.get("by", "joint"), r["seed"])
-            for r in read() if r["library"] == "enn"}
-    both = [lambda: own.ask(only=f"^{name}/{method}/[^/]*/{seed}$")]
-    for v, by in values:
-        if (name, method, v, by, seed) not in done:
-            both.insert(0 if seed % 2 else len(both), lambda v=v, by=by: beside(own, name, method, v, by, seed))
-    for one in both:
-        one()
+def search(own, sets):
+    for name in sets:
+        for method, values in VALUES.items():
+            for value in values:
+                for seed in SEARCH:
+                    beside(own, {"search": True, "set": name, "method": method, "seed": seed},
+                           dict.fromkeys(LIBRARIES[method], value), "rows.jsonl")
 
 
-def file(name):
-    """A file in the folder of ROWS."""
-    return os.path.join(os.path.dirname(ROWS), name)
+def study(own, sets):
+    rows = read()
+    for seed in STUDY:
+        for name in sets:
+            for method, libraries in LIBRARIES.items():
+                best = {library: chosen(rows, library, name, method) for library in libraries}
+                cell = {"set": name, "method": method, "seed": seed}
+                beside(own, cell, {library: joint for library, (joint, _) in best.items()}, "rows.jsonl")
+                other = {library: single for library, (joint, single) in best.items() if single != joint}
+                beside(own, {**cell, "by": "marginal"}, other, "rows.jsonl")
+
+
+def again(own):
+    rows = read()
+    for asked in own.ask("worse") or []:
+        at = 1 if asked.get("by") else 0
+        libraries = {l: chosen(rows, l, asked["set"], asked["method"])[at] for l in LIBRARIES[asked["method"]]}
+        cell = {k: asked[k] for k in ("set", "method", "by") if asked.get(k)}
+        for seed in AGAIN:
+            beside(own, {**cell, "seed": seed}, libraries, "again.jsonl")
 
 
 def times(own, seed, clock):
@@ -243,13 +277,14 @@ def times(own, seed, clock):
 
     The times are on processors or, with clock, on the clock.
     """
-    for name in list(SETS)[2:]:
-        for method in METHODS:
-            value = lambda library: chosen(read(), method, library)[0][0]
-            own.ask(start={"set": name, "method": method, "value": value("hyper/layers"), "seed": seed})
-            sides = {"hyper/layers": lambda: own.ask(steps=ROUND)["wall_us" if clock else "cpu_us"]}
-            if method in VALUES:
-                e = experiment(name, method, value("enn"), seed)[0]
+    rows = read()
+    for name in SETS:
+        for method, libraries in LIBRARIES.items():
+            value = {library: chosen(rows, library, name, method)[0] for library in libraries}
+            own.ask("start", set=name, method=method, value=value["hyper/layers"], seed=seed)
+            sides = {"hyper/layers": lambda: own.ask("steps", steps=ROUND)["wall_us" if clock else "cpu_us"]}
+            if "enn" in libraries:
+                e = experiment(name, method, value["enn"], seed)[0]
                 train(e, WARM)
                 sides["enn"] = lambda: train(e, ROUND)[clock]
             rounds = {library: [] for library in sides}
@@ -258,58 +293,17 @@ def times(own, seed, clock):
                     rounds[library].append(round(sides[library](), 1))
             for library, all in rounds.items():
                 append({"library": library, "set": name, "method": method, "seed": seed, "rounds_us": all},
-                       file("clock.jsonl" if clock else "times.jsonl"))
-
-
-def fresh(own):
-    """Trains the methods of FRESH on segment: with values that the search on digits chose, and then with values that a
-    search on segment chooses, with other seeds."""
-    path = file("fresh.jsonl")
-
-    def both(name, method, seed, ours, enn, own_method=None):
-        sides = {"hyper/layers": lambda: append(own.ask(run=dict(cell, method=own_method or method, value=ours)), path),
-                 "enn": lambda: beside(own, name, method, enn, "joint", seed, path)}
-        cell, values = {"set": name, "method": method, "seed": seed}, {"hyper/layers": ours, "enn": enn}
-        for library in sorted(sides, reverse=seed % 2 == 1):
-            row = {**cell, "library": library, "value": values[library]}
-            if library != "enn":
-                row["method"] = own_method or method
-            if not any(r == {**r, **row} for r in read(path)):
-                sides[library]()
-
-    def study(seeds, rows, search):
-        for seed in seeds:
-            for method in FRESH:
-                both("segment-300", method, seed, *(chosen(rows, method, library, search)[0][0]
-                                                    for library in ("hyper/layers", "enn")))
-
-    study(range(11, 51), read(), "search")
-    for method in FRESH:
-        for value in VALUES[method]:
-            for seed in SEARCH:
-                both("search-segment", method, seed, value, value)
-    study(range(51, 91), read(path), "search-segment")
-    for seed in range(91, 131):
-        both("segment-300", "dropout", seed, 0.2, 0.2, "dropout-start")
+                       "clock.jsonl" if clock else "times.jsonl")
 
 
 def main():
-    own = Own()
-    mode = sys.argv[4] if len(sys.argv) > 4 else ""
+    mode, more, own = sys.argv[3], sys.argv[4:], Own()
     if mode in ("times", "clock"):
-        return times(own, int(sys.argv[5]), mode == "clock")
-    if mode == "fresh":
-        return fresh(own)
-    for method in METHODS:
-        for seed in SEARCH:
-            cells(own, "search", method, [(v, "joint") for v in VALUES.get(method, [])], seed)
-    if mode == "search":
-        return
-    rows = read()
-    for seed in SEEDS:
-        for name in list(SETS)[2:]:
-            for method in METHODS:
-                cells(own, name, method, chosen(rows, method) if method in VALUES else [], seed)
+        times(own, int(more[0]), mode == "clock")
+    elif mode == "again":
+        again(own)
+    else:
+        {"search": search, "study": study}[mode](own, more or SETS)
 
 
 main()
