@@ -103,7 +103,8 @@ func (e *encoder) restore(context, action *spread) {
 	e.seen.context, e.seen.action = *context, *action
 }
 
-// spread has the mean and the sum of squared deviations of each number so far, by Welford (1962).
+// spread has the mean and the sum of squared deviations of each number so far, by Welford (1962). After the first few,
+// a number counts as at most mostDeviations away from the mean, so that a single wrong one does no lasting harm.
 type spread struct {
 	Count float64
 	Mean  []float64
@@ -119,20 +120,28 @@ func (s *spread) copied() spread { return spread{s.Count, slices.Clone(s.Mean), 
 func (s *spread) add(x []float32) {
 	s.Count++
 	for i, v := range x {
-		off := float64(v) - s.Mean[i]
+		value := float64(v)
+		if far := mostDeviations * s.deviation(i, s.Count-1); far > 0 && s.Count > fewNumbers {
+			value = min(max(value, s.Mean[i]-far), s.Mean[i]+far)
+		}
+		off := value - s.Mean[i]
 		s.Mean[i] += off / s.Count
-		s.M2[i] += off * (float64(v) - s.Mean[i])
+		s.M2[i] += off * (value - s.Mean[i])
 	}
 }
 
-// mostDeviations is the largest absolute value of a standardised number, in standard deviations.
-const mostDeviations = 5
+// mostDeviations is the largest absolute value of a standardised number, in standard deviations. fewNumbers is how many
+// numbers count as they are, because their standard deviation is not known.
+const mostDeviations, fewNumbers = 5, 10
+
+// deviation returns the standard deviation of the i-th number, if M2 has n numbers.
+func (s *spread) deviation(i int, n float64) float64 { return math.Sqrt(s.M2[i] / max(n-1, 1)) }
 
 // of returns the standardised numbers. A number that has always been the same becomes 0.
 func (s *spread) of(x []float32) []float32 {
 	out := make([]float32, len(x))
 	for i, v := range x {
-		if sd := math.Sqrt(s.M2[i] / max(s.Count-1, 1)); sd > 0 {
+		if sd := s.deviation(i, s.Count); sd > 0 {
 			out[i] = float32(min(max((float64(v)-s.Mean[i])/sd, -mostDeviations), mostDeviations))
 		}
 	}

@@ -153,6 +153,51 @@ func TestStandardised(t *testing.T) {
 	}
 }
 
+// One wrong number does no lasting harm to the statistics, and they follow numbers whose scale has changed.
+func TestWrongNumberIsCut(t *testing.T) {
+	s := newSpread(1)
+	random := rand.New(rand.NewPCG(1, 2))
+	add := func(n int, scale float32) {
+		for range n {
+			s.add([]float32{scale * random.Float32()})
+		}
+	}
+	add(300, 1)
+	before := s.deviation(0, s.Count)
+	s.add([]float32{1e6})
+	if after := s.deviation(0, s.Count); after > 1.1*before {
+		t.Errorf("one wrong number changes the standard deviation from %v to %v", before, after)
+	}
+	add(300, 1000)
+	if after := s.deviation(0, s.Count); after < 150 { // 289 if all numbers had the new scale
+		t.Errorf("after as many numbers of a larger scale, the standard deviation is %v", after)
+	}
+}
+
+// With an Encoding, Linear learns from features of any scale.
+func TestLinearOfAnyScale(t *testing.T) {
+	c := Config{Backend: backend.Go, Encoding: &Encoding{Action: 2, Standardize: true}}
+	a, random, best := must.M1(New(c.Linear(2))), rand.New(rand.NewPCG(3, 4)), 0
+	reward := func(x []float32) float32 { return (x[0]-1500)/300 + x[1] }
+	for i := range 200 {
+		var actions [][]float32
+		largest := float32(math.Inf(-1))
+		for range 5 {
+			x := []float32{1500 + 300*float32(random.NormFloat64()), float32(random.NormFloat64())}
+			actions, largest = append(actions, x), max(largest, reward(x))
+		}
+		d := must.M1(a.Act(t.Context(), actions))
+		got := reward(actions[d.Action])
+		must.M(a.Observe(t.Context(), Feedback{ID: d.ID, Reward: got}))
+		if i >= 100 && got == largest {
+			best++
+		}
+	}
+	if best < 90 {
+		t.Errorf("the best of 5 actions in %d of the last 100 decisions", best)
+	}
+}
+
 // An error says what is wrong with a menu or an Encoding, and the agent is unchanged.
 func TestWrongMenus(t *testing.T) {
 	a := must.M1(New(Config{Backend: backend.Go}.Contextual(3, 2)))

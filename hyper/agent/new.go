@@ -20,13 +20,13 @@ func Arms(k int) (*Agent, error) { return New(Config{}.Arms(k)) }
 
 // Linear returns an agent for rewards that are a linear function of the given number of features of an action, with an
 // intercept, plus noise. Rewards may have any scale and offset, as for [Arms]. Features should have a mean of about 0
-// and a variance of about 1. Options are the fields of a Config: see [Config.Linear].
+// and a variance of about 1; for other features see [Config.Linear], also for options.
 func Linear(features int) (*Agent, error) { return New(Config{}.Linear(features)) }
 
 // Neural returns an agent for rewards that are any function of the given number of features of an action, plus noise.
 // Networks with hidden layers of the given widths learn the function. Rewards may have any scale and offset, as for
-// [Arms]. Features should have a mean of about 0 and a variance of about 1. Options are the fields of a Config: see
-// [Config.Neural].
+// [Arms]. Features should have a mean of about 0 and a variance of about 1; for other features see [Config.Linear].
+// Options are the fields of a Config: see [Config.Neural].
 func Neural(features int, hidden ...int) (*Agent, error) {
 	return New(Config{}.Neural(features, hidden...))
 }
@@ -59,7 +59,12 @@ func (c Config) Arms(k int) Config {
 }
 
 // Linear returns a Config with the belief of the agent that the function [Linear] returns: a dense linear hypermodel
-// with 30 dimensions of the index, trained exactly. For the options see [Config.Arms].
+// with 30 dimensions of the index, trained exactly. For the options see [Config.Arms]. The agent standardises features
+// of any scale if the Config has
+//
+//	Encoding: &agent.Encoding{Action: features, Standardize: true}
+//
+// [Agent.Add] and [Agent.Sample] then take what [Agent.Inputs] returns.
 func (c Config) Linear(features int) Config {
 	c.fault = faults.Prefix("Linear: ", faults.AtLeast("features", features, 1))
 	line := base.Linear{Features: features, Intercept: true}
