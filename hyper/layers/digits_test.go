@@ -156,7 +156,7 @@ func TestSameSeedSameTraining(t *testing.T) {
 }
 
 // Predict returns what Probabilities and Entropies compute, for logits with and without an axis of indices. Score and
-// Predict refuse a wrong number of labels, a wrong tau, and outputs that are not logits.
+// Predict refuse a wrong number of labels, labels that are no class, a wrong tau, and outputs that are not logits.
 func TestPredict(t *testing.T) {
 	b := must.M1(backend.Open(backend.Go))
 	of := func(logits any) *layers.Sampler {
@@ -183,6 +183,8 @@ func TestPredict(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"one integer for each of 2 inputs": second(plain.Score(x, []int32{0, 1, 1}, 1)),
+		"input 1 is 2, but the model has":  second(plain.Score(x, []int32{1, 2}, 1)),
+		"has 2 classes, 0 to 1":            second(plain.Score(x, [][]int{{-1}, {0}}, 1)),
 		"tau must be positive":             second(plain.Score(x, []int32{0, 1}, 0)),
 		"need logits":                      second(of([]float64{1, 2}).Predict(x)),
 	} {

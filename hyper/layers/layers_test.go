@@ -415,6 +415,31 @@ func TestScores(t *testing.T) {
 	})
 }
 
+// A label that is no class has NaN in each score, and in the joint score of its two pairs. Other labels' scores do not
+// change, to the bit.
+func TestLabelsThatAreNoClass(t *testing.T) {
+	valid := []int32{1, 0, 0, 2, 1}
+	bad := []any{[]int32{1, 0, 3, 2, 1}, []int64{1, 0, -1, 2, 1}, []uint8{1, 0, 255, 2, 1}, []int64{1, 0, 1 << 32, 2, 1}}
+	testbackend.ForEach(t, func(t *testing.T, name string) {
+		for _, s := range scores(4) {
+			out := run(t, name, model.NewStore(), func(_ *model.Scope, x *Node) (all []*Node) {
+				for _, labels := range append(bad, valid) {
+					all = append(all, s.of(Reshape(x, 2, 5, 3), Const(x.Graph(), labels)))
+				}
+				return all
+			}, normals(3, 10, 3))
+			for i := range bad {
+				for j, want := range out[len(bad)] {
+					no := j == 2 || j == 1 && s.name == "joint NLL" || s.name == "calibration error"
+					if got := out[i][j]; math.IsNaN(got) != no || !no && got != want {
+						t.Errorf("labels %v: the %s of input %d is %g, and %g for labels %v", bad[i], s.name, j, got, want, valid)
+					}
+				}
+			}
+		}
+	})
+}
+
 // Bad use is one sentence that names the layer's scope.
 func TestBadUse(t *testing.T) {
 	type graph = func(scope *model.Scope, x *Node) *Node

@@ -104,22 +104,31 @@ type Scores struct {
 }
 
 // Score compares the predictions for inputs x with labels, and returns the mean scores. labels are integers, [batch] or
-// [batch, 1]. tau is the number of labels that the joint NLL takes together. The model's outputs are as for
-// [Sampler.Predict]. Each call compiles the scores anew.
+// [batch, 1], from 0 to one less than the number of classes; others are an error. tau is the number of labels that the
+// joint NLL takes together. The model's outputs are as for [Sampler.Predict]. Each call compiles the scores anew.
 func (s *Sampler) Score(x, labels any, tau int) (r Scores, err error) {
 	logits, err := s.Sample(x)
 	if err != nil {
 		return r, err
 	}
 	out, err := CallOnceN(s.backend, func(logits, labels *Node) []*Node {
+		logits = indexed(logits)
 		var means []*Node
 		for _, score := range scores(tau) {
-			means = append(means, ReduceAllMean(score.of(indexed(logits), labels)))
+			means = append(means, ReduceAllMean(score.of(logits, labels)))
 		}
-		return means
+		class, _ := classOf(labels, logits.Shape().Dim(1), logits.Shape().Dim(2), logits.DType())
+		return append(means, class)
 	}, logits, labels)
 	if err != nil {
 		return r, err
+	}
+	classes := logits.Shape().Dim(-1)
+	for i, class := range out[len(out)-1].Value().([]int64) {
+		if class < 0 || class >= int64(classes) {
+			return r, fmt.Errorf("layers.Sampler: the label of input %d is %d, but the model has %d classes, 0 to %d", i,
+				class, classes, classes-1)
+		}
 	}
 	for i, to := range []*float64{&r.Error, &r.MarginalNLL, &r.JointNLL, &r.CalibrationError} {
 		*to = float64(tensors.ToScalar[float32](out[i]))

@@ -14,15 +14,16 @@ import (
 )
 
 // MarginalNLL returns minus the log probability of each label under the mean over indices of the class probabilities,
-// [batch], in nats. logits are [indices, batch, classes], and labels are integers, [batch] or [batch, 1].
+// [batch], in nats. logits are [indices, batch, classes], and labels are integers, [batch] or [batch, 1]. Where a label
+// is none of the classes 0 to classes-1, this and all other scores by labels are NaN.
 func MarginalNLL(logits, labels *Node) *Node { return Neg(logMean(ofLabels(logits, labels))) }
 
 // JointNLL returns minus the log probability of tau labels together, for each of batch pairs of inputs, [batch], in
 // nats: the dyadic joint likelihood of Osband et al., "The Neural Testbed", 2022. Each of the tau inputs is one of the
 // pair, drawn with the same probability, so that an index that fits one input must fit the same input again. The joint
 // likelihood tests whether the spread over indices is uncertainty that more data would remove; the marginal likelihood
-// cannot test this. Input i makes a pair with input i+1, and the draws are the same in each call. Shapes are as in
-// [MarginalNLL].
+// cannot test this. Input i makes a pair with input i+1, and the draws are the same in each call. Shapes and labels
+// are as in [MarginalNLL].
 func JointNLL(logits, labels *Node, tau int) *Node {
 	if tau < 1 {
 		exceptions.Panicf("layers.JointNLL: tau must be positive, got %d", tau)
@@ -55,11 +56,11 @@ func Probabilities(logits *Node) *Node { return Exp(logMean(logProbabilities(log
 
 // CalibrationError returns the expected calibration error of the mean class probabilities, a scalar: the mean distance
 // between the probability of the class that is predicted and the frequency with which it is right, in bins of equal
-// width of the probability (Guo et al. 2017). Shapes are as in [MarginalNLL].
+// width of the probability (Guo et al. 2017). Shapes and labels are as in [MarginalNLL].
 func CalibrationError(logits, labels *Node, bins int) *Node {
 	p := Probabilities(logits)
 	top := ReduceMax(p, 1)
-	frequency := ConvertDType(right(p, labels), p.DType())
+	frequency := right(p, labels)
 	bin := ConvertDType(Ceil(AddScalar(MulScalar(top, float64(bins)), -1)), dtypes.Int32)
 	in := OneHot(ClipScalar(bin, 0, float64(bins-1)), bins, p.DType()) // [batch, bins]
 	gap := ReduceSum(Mul(in, InsertAxes(Sub(top, frequency), -1)), 0)
@@ -68,7 +69,8 @@ func CalibrationError(logits, labels *Node, bins int) *Node {
 
 // JointMetrics returns GoMLX's metrics for classes: the error of the mean probabilities, the marginal and the joint
 // negative log-likelihood (of tau labels), and the calibration error in 15 bins. They are means over the batches of an
-// evaluation, so take batches of one size, and large ones: the calibration error of a small batch is too large.
+// evaluation, so take batches of one size, and large ones: the calibration error of a small batch is too large. A label
+// that is no class makes them NaN.
 func JointMetrics(tau int) (all []metric.Interface) {
 	for _, s := range scores(tau) {
 		all = append(all, metric.NewMeanMetric(s.name, s.short, s.name, func(_ *model.Scope, labels, logits []*Node) *Node {
@@ -89,7 +91,7 @@ type score struct {
 func scores(tau int) []score {
 	return []score{
 		{"error", "err", func(logits, labels *Node) *Node {
-			return ConvertDType(LogicalNot(right(Probabilities(logits), labels)), logits.DType())
+			return OneMinus(right(Probabilities(logits), labels))
 		}},
 		{"marginal NLL", "nll", MarginalNLL},
 		{"joint NLL", "joint", func(logits, labels *Node) *Node { return JointNLL(logits, labels, tau) }},
@@ -110,25 +112,29 @@ func logProbabilities(logits *Node) *Node {
 func ofLabels(logits, labels *Node) *Node {
 	log := logProbabilities(logits)
 	n, batch, classes := log.Shape().Dim(0), log.Shape().Dim(1), log.Shape().Dim(2)
-	own := OneHot(classOf(labels, batch), classes, log.DType())
-	zero := BroadcastToShape(ScalarZero(log.Graph(), log.DType()), log.Shape())
+	class, zero := classOf(labels, batch, classes, log.DType())
+	own := OneHot(class, classes, log.DType())
 	isOwn := BroadcastToShape(GreaterThan(InsertAxes(own, 0), ScalarZero(log.Graph(), log.DType())),
 		shapes.Make(dtypes.Bool, n, batch, classes))
-	return ReduceSum(Where(isOwn, log, zero), 2)
+	return ReduceSum(Where(isOwn, log, BroadcastToShape(InsertAxes(zero, 0, -1), log.Shape())), 2)
 }
 
-// classOf returns the labels of a batch as [batch].
-func classOf(labels *Node, batch int) *Node {
+// classOf returns the labels of a batch as int64 [batch], and a zero for each: NaN for a label that is no class.
+func classOf(labels *Node, batch, classes int, dtype dtypes.DType) (class, zero *Node) {
 	if labels.Shape().Size() != batch || !labels.DType().IsInt() {
 		exceptions.Panicf("scores of package layers need one integer for each of %d inputs as labels, got %s", batch,
 			labels.Shape())
 	}
-	return ConvertDType(Reshape(labels, -1), dtypes.Int32)
+	g := labels.Graph()
+	class = ConvertDType(Reshape(labels, -1), dtypes.Int64)
+	is := LogicalAnd(GreaterOrEqual(class, Const(g, int64(0))), LessThan(class, Const(g, int64(classes))))
+	return class, Where(is, ScalarZero(g, dtype), Scalar(g, dtype, math.NaN()))
 }
 
-// right says for each input whether its most probable class is its label.
-func right(probabilities, labels *Node) *Node {
-	return Equal(ArgMax(probabilities, 1, dtypes.Int32), classOf(labels, probabilities.Shape().Dim(0)))
+// right is 1 for each input whose most probable class is its label, 0 for others, and NaN where the label is no class.
+func right(p, labels *Node) *Node {
+	class, zero := classOf(labels, p.Shape().Dim(0), p.Shape().Dim(1), p.DType())
+	return Add(ConvertDType(Equal(ArgMax(p, 1, class.DType()), class), p.DType()), zero)
 }
 
 // logMean returns the log of the mean of exp(x) over the first axis.
