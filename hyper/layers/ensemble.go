@@ -22,11 +22,17 @@ func Ensemble(scope *model.Scope, z Indices, particle func(scope *model.Scope) *
 }
 
 // Choose returns the outputs of particles at each index: [indices, batch..., outputs] for outputs
-// [particles, batch..., outputs]. See [Ensemble]; use it for particles that one layer makes, as fnn's WithEnsembleSize.
+// [particles, batch..., outputs]. See [Ensemble]; use Choose for particles that one layer makes. The particles must be
+// the first axis. Choose does not see a wrong order if the batch is as large as the number of particles. GoMLX's fnn
+// has the particles second:
+//
+//	f := fnn.New(scope, x, 2).WithEnsembleSize(5).Done() // [batch, particles, outputs]
+//	f = layers.Choose(z, Transpose(f, 0, 1))             // [indices, batch, outputs]
 func Choose(z Indices, outputs *Node) *Node {
 	set := z.Set(outputs.Graph())
 	if n := z.Distribution.Dim(); outputs.Shape().Dim(0) != n {
-		exceptions.Panicf("layers.Choose: %d particles for indices of %d numbers", outputs.Shape().Dim(0), n)
+		exceptions.Panicf("layers.Choose: %d particles for indices of %d numbers; outputs must be "+
+			"[particles, batch..., outputs], got %s", outputs.Shape().Dim(0), n, outputs.Shape())
 	}
 	switch {
 	case set.Every:

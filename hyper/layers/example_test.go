@@ -127,6 +127,16 @@ func ExampleEnsemble() {
 	// Output: [5 4 2]
 }
 
+// Five particles that one layer of GoMLX makes. Its outputs have the particles as the second axis.
+func ExampleChoose() {
+	shapeOf(func(scope *model.Scope, x *Node) *Node {
+		z := layers.Index(scope, index.OneHot{N: 5}, 5)
+		f := fnn.New(scope.In("net"), x, 2).NumHiddenLayers(1, 16).WithEnsembleSize(5).Done() // [batch, particles, outputs]
+		return layers.Choose(z, Transpose(f, 0, 1))
+	})
+	// Output: [5 4 2]
+}
+
 // Two hidden layers whose units an index drops with probability 0.1. An index is one network, also in evaluation.
 func ExampleDropout() {
 	shapeOf(func(scope *model.Scope, x *Node) *Node {

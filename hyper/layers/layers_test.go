@@ -542,7 +542,8 @@ func TestBadUse(t *testing.T) {
 			z := Index(scope, index.Bernoulli{N: 12, Keep: 0.5}, 2)
 			return Dropout(scope.At("d"), z, Transpose(Dropout(scope.In("d"), z, InsertAxes(x, 0)), 1, 2))
 		},
-		"layers.Choose: 7 particles for indices of 3 numbers": func(scope *model.Scope, x *Node) *Node {
+		"layers.Choose: 7 particles for indices of 3 numbers; outputs must be [particles, batch..., outputs]": func(
+			scope *model.Scope, x *Node) *Node {
 			return Choose(Index(scope, index.OneHot{N: 3}, 2), x)
 		},
 	} {
