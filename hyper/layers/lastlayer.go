@@ -3,12 +3,14 @@ package layers
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/dataset"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train"
 	"github.com/gomlx/gomlx/support/exceptions"
@@ -83,7 +85,11 @@ type LastLayerFit struct {
 }
 
 // Fit goes over the data once. of is the model's function, and store has its trained variables. Fit changes the
-// variables of the last layer alone.
+// variables of the last layer alone. The posterior is that of the present weights and features. More training changes
+// these and keeps the old posterior, so call Fit again afterwards.
+//
+// The data must end: Fit returns after the last batch. It refuses a dataset.InMemoryDataset that is Infinite, but does
+// not see whether another dataset ends. Take a number of batches of such a dataset by dataset.Take.
 func (l LastLayerFit) Fit(backend compute.Backend, store *model.Store, of func(scope *model.Scope, x *Node) *Node,
 	data train.Dataset) error {
 	if !(l.PriorVariance > 0) || !(l.NoiseVariance >= 0) {
@@ -132,11 +138,20 @@ func (l LastLayerFit) sums(last *lastLayer, labels []*Node) []*Node {
 	return []*Node{MulScalar(gram, 1/l.NoiseVariance), MulScalar(fit, 1/l.NoiseVariance)}
 }
 
-// accumulate adds the sums of all batches.
+// accumulate adds the sums of all batches. Data in memory without an end show by more bytes than the memory holds.
 func (l LastLayerFit) accumulate(exec *model.Exec, data train.Dataset) (sums [][]float64, err error) {
+	memory, _ := data.(*dataset.InMemoryDataset)
+	var bytes int64
 	for batch, err := range data.Iter() {
 		if err != nil {
 			return nil, err
+		}
+		for _, x := range slices.Concat(batch.Inputs, batch.Labels) {
+			bytes += x.Shape().ByteSize()
+		}
+		if memory != nil && bytes > memory.ByteSize() {
+			return nil, fmt.Errorf("layers.LastLayerFit: the dataset goes on after its %d examples; make it Infinite(false), "+
+				"because Fit takes each example once", memory.NumExamples())
 		}
 		args := []any{batch.Inputs[0]}
 		for _, label := range batch.Labels {

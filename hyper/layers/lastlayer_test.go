@@ -103,6 +103,19 @@ func TestLastLayerOfClasses(t *testing.T) {
 	}
 }
 
+// Fit refuses data in memory that begin again. It takes examples that are batches themselves.
+func TestFitEnds(t *testing.T) {
+	b, fit := must.M1(backend.Open(backend.Go)), LastLayerFit{PriorVariance: 1, NoiseVariance: 1}
+	ds := must.M1(dataset.InMemoryFromData(b, "data", []any{normals(1, 7, 2)}, []any{normals(2, 7, 2)})).BatchSize(3, true)
+	must.M(fit.Fit(b, model.NewStore(), last, must.M1(dataset.InMemory(b, ds, false))))
+	must.M(fit.Fit(b, model.NewStore(), last, ds.Infinite(false).Shuffle()))
+	err := fit.Fit(b, model.NewStore(), last, ds.Infinite(true))
+	if err == nil || !strings.Contains(err.Error(), "the dataset goes on after its 7 examples; make it Infinite(false)") {
+		t.Errorf("the error is %v", err)
+	}
+	must.M(fit.Fit(b, model.NewStore(), last, dataset.Take(ds, 2)))
+}
+
 func TestBadLastLayer(t *testing.T) {
 	b := must.M1(backend.Open(backend.Go))
 	ds := must.M1(dataset.InMemoryFromData(b, "data", []any{normals(1, 4, 2)}, []any{normals(1, 4, 3)}))
