@@ -105,6 +105,9 @@ func flat(scope *model.Scope, x *Node) (inputs *Node, back func(y *Node) *Node) 
 // [batch..., features]. z must have the belief's index distribution. The belief must be one that gradients train: not
 // hyper.NetworkGP or hyper.BayesianLinear, whose uncertainty follows from the data in closed form; see [LastLayer].
 func Belief(scope *model.Scope, z Indices, b hyper.Belief, x *Node) *Node {
+	if b == nil {
+		exceptions.Panicf("layers.Belief in scope %q needs a belief, such as hyper.NewEpinet returns, got nil", scope.Scope())
+	}
 	inputs, back := flat(scope, x)
 	can, err := hyper.CapabilitiesOf(b), faults.Of(b)
 	if f, ok := b.(hyper.FixedInputs); ok && err == nil && f.Inputs() >= 0 && f.Inputs() != x.Shape().Dim(-1) {
@@ -115,7 +118,7 @@ func Belief(scope *model.Scope, z Indices, b hyper.Belief, x *Node) *Node {
 		exceptions.Panicf("layers.Belief in scope %q: %v", scope.Scope(), err)
 	case can.Conditioned != nil || can.Conjugate != nil:
 		exceptions.Panicf("layers.Belief in scope %q: gradients do not train %T; see layers.LastLayer", scope.Scope(), b)
-	case z.Distribution != b.Index():
+	case z.of(scope) != b.Index():
 		exceptions.Panicf("layers.Belief in scope %q: %T has indices of %T %+v, but layers.Index draws from %T %+v",
 			scope.Scope(), b, b.Index(), b.Index(), z.Distribution, z.Distribution)
 	}

@@ -43,7 +43,7 @@ func (c *EpinetConfig) Prior(scale float64) *EpinetConfig {
 
 // Done adds the epinet to the graph and returns its outputs, [indices, batch..., outputs].
 func (c *EpinetConfig) Done() *Node {
-	d, ok := c.z.Distribution.(index.Gaussian)
+	d, ok := c.z.of(c.scope).(index.Gaussian)
 	if !ok {
 		exceptions.Panicf("the epinet in scope %q needs indices of index.Gaussian, got %T", c.scope.Scope(), c.z.Distribution)
 	}

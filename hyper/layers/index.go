@@ -64,7 +64,7 @@ func With(z *Node) {
 
 // of returns the distribution of the indices of a layer.
 func (z Indices) of(scope *model.Scope) index.Distribution {
-	if z.Distribution == nil {
+	if z.scope == nil {
 		exceptions.Panicf("the layer in scope %q needs indices: pass it what layers.Index returns", scope.Scope())
 	}
 	return z.Distribution
@@ -72,7 +72,7 @@ func (z Indices) of(scope *model.Scope) index.Distribution {
 
 // Set returns the indices in a graph, with one run.
 func (z Indices) Set(g *Graph) index.Set {
-	if z.Distribution == nil {
+	if z.scope == nil {
 		exceptions.Panicf("a layer of package layers needs indices: pass it what layers.Index returns")
 	}
 	if made, ok := model.GetGraphParam(g, graphIndices); ok {
@@ -117,6 +117,9 @@ func (z Indices) make(g *Graph) index.Set {
 	n := model.GetParamOr(z.scope, ParamEvaluation, z.n)
 	if counted, ok := model.GetGraphParam(g, graphCount); ok {
 		n = counted.(int)
+	}
+	if n < 1 {
+		exceptions.Panicf("%s in scope %q must be positive, got %d", ParamEvaluation, z.scope.Scope(), n)
 	}
 	return z.draw(s.Named("evaluation"), n)
 }

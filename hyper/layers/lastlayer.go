@@ -31,7 +31,7 @@ func LastLayerIndex(n, outputs int) index.Distribution { return index.Gaussian{N
 // most one LastLayer.
 func LastLayer(scope *model.Scope, z Indices, h *Node, outputs int) *Node {
 	g, n := h.Graph(), h.Shape().Dim(-1)
-	if want := LastLayerIndex(n, outputs); z.Distribution != want {
+	if want := LastLayerIndex(n, outputs); z.of(scope) != want {
 		exceptions.Panicf("layers.LastLayer in scope %q needs indices of LastLayerIndex(%d, %d), got %T %+v", scope.Scope(),
 			n, outputs, z.Distribution, z.Distribution)
 	}

@@ -447,6 +447,33 @@ func TestBadUse(t *testing.T) {
 		`the layer in scope "/out" needs indices`: func(scope *model.Scope, x *Node) *Node {
 			return Dense(scope.In("out"), Indices{}, x, 2).Done()
 		},
+		`the layer in scope "/own" needs indices: pass it what`: func(scope *model.Scope, x *Node) *Node {
+			return Dense(scope.In("own"), Indices{Distribution: index.Gaussian{N: 4}}, x, 2).Done()
+		},
+		`the layer in scope "/epi" needs indices`: func(scope *model.Scope, x *Node) *Node {
+			return Epinet(scope.In("epi"), Indices{Distribution: index.Gaussian{N: 4}}, x, 2).Done()
+		},
+		`the layer in scope "/last" needs indices`: func(scope *model.Scope, x *Node) *Node {
+			return LastLayer(scope.In("last"), Indices{Distribution: LastLayerIndex(5, 2)}, x, 2)
+		},
+		`the layer in scope "/b" needs indices`: func(scope *model.Scope, x *Node) *Node {
+			b := hyper.NewEpinet(5)
+			return Belief(scope.In("b"), Indices{Distribution: b.Index()}, b, x)
+		},
+		"a layer of package layers needs indices: pass it what layers.Index returns": func(_ *model.Scope, x *Node) *Node {
+			return Choose(Indices{Distribution: index.OneHot{N: 7}}, x)
+		},
+		`hyper_evaluation_indices in scope "/zero" must be positive, got 0`: func(scope *model.Scope, x *Node) *Node {
+			scope.Store().SetParam("/"+ParamEvaluation, 0)
+			return Dense(scope, Index(scope.In("zero"), index.Gaussian{N: 3}, 2), x, 2).Done()
+		},
+		`hyper_evaluation_indices in scope "/few" must be positive, got -3`: func(scope *model.Scope, x *Node) *Node {
+			scope.Store().SetParam("/"+ParamEvaluation, -3)
+			return Dense(scope, Index(scope.In("few"), index.Gaussian{N: 3}, 2), x, 2).Done()
+		},
+		`layers.Belief in scope "/b" needs a belief`: func(scope *model.Scope, x *Node) *Node {
+			return Belief(scope.In("b"), Index(scope, index.Gaussian{N: 3}, 2), nil, x)
+		},
 		`layers.With: indices of shape (Float32)[7, 5], but layers.Index in scope "/" needs float32 [indices, 3]`: func(
 			scope *model.Scope, x *Node) *Node {
 			With(x)
