@@ -474,6 +474,15 @@ func TestBadUse(t *testing.T) {
 		`layers.Belief in scope "/b" needs a belief`: func(scope *model.Scope, x *Node) *Node {
 			return Belief(scope.In("b"), Index(scope, index.Gaussian{N: 3}, 2), nil, x)
 		},
+		`the layer in scope "/low" cannot be LowRank and also Diagonal or a Hypernetwork`: func(
+			scope *model.Scope, x *Node) *Node {
+			z := Index(scope, index.Gaussian{N: 12}, 2)
+			return Dense(scope.In("low"), z, x, 2).LowRank(2).Hypernetwork(3).Done()
+		},
+		`the layer in scope "/both" cannot be LowRank and also Diagonal or a Hypernetwork`: func(
+			scope *model.Scope, x *Node) *Node {
+			return Dense(scope.In("both"), Index(scope, index.Gaussian{N: 12}, 2), x, 2).Diagonal().LowRank(2).Done()
+		},
 		`layers.With: indices of shape (Float32)[7, 5], but layers.Index in scope "/" needs float32 [indices, 3]`: func(
 			scope *model.Scope, x *Node) *Node {
 			With(x)

@@ -13,18 +13,19 @@ import (
 )
 
 // Config describes a layer whose parameters depend on the index: theta = g_nu(z) for one affine map ([Dense]) or for a
-// network of them ([FNN]). Call Done to make it.
+// network of them ([FNN]). Use at most one of Diagonal, Hypernetwork and LowRank. Call Done to make it.
 type Config struct {
 	scope   *model.Scope
 	z       Indices
 	x       *Node
 	net     base.MLP
 	hidden  []int // widths of a hypernetwork
-	act     base.Activation
+	rank    int
 	diag    bool
+	network bool
+	lowRank bool
 	prior   float64
 	spread  float64
-	network bool
 }
 
 // Dense is a dense layer with weights and biases theta = g_nu(z). x is [batch..., features], and Done returns
@@ -78,13 +79,13 @@ func (c *Config) Diagonal() *Config {
 
 // Hypernetwork makes g_nu a network of the index with the given hidden widths (section 2.4).
 func (c *Config) Hypernetwork(hidden ...int) *Config {
-	c.network, c.hidden, c.act = true, hidden, base.ActivationReLU
+	c.network, c.hidden = true, hidden
 	return c
 }
 
 // LowRank makes C a product of two matrices, of the given rank.
 func (c *Config) LowRank(rank int) *Config {
-	c.network, c.hidden, c.act = true, []int{rank}, base.ActivationIdentity
+	c.lowRank, c.rank = true, rank
 	return c
 }
 
@@ -99,6 +100,9 @@ func (c *Config) Done() *Node {
 		exceptions.Panicf("the spread in scope %q must not be negative, got %g", c.scope.Scope(), c.spread)
 	case c.diag && c.network:
 		exceptions.Panicf("the layer in scope %q cannot be Diagonal and a Hypernetwork", c.scope.Scope())
+	case c.lowRank && (c.diag || c.network):
+		exceptions.Panicf("the layer in scope %q cannot be LowRank and also Diagonal or a Hypernetwork; call one of these",
+			c.scope.Scope())
 	case c.prior > 0:
 		scale = c.prior
 		layout := hyper.Dense(hyper.NumTheta(m.Base), c.z.Distribution.Dim())
@@ -124,7 +128,9 @@ func (c *Config) hypermodel() hyper.Hypermodel {
 	}
 	switch {
 	case c.network:
-		return hyper.Network{P: d, Hidden: c.hidden, Params: n, Activation: c.act}
+		return hyper.Network{P: d, Hidden: c.hidden, Params: n, Activation: base.ActivationReLU}
+	case c.lowRank:
+		return hyper.Network{P: d, Hidden: []int{c.rank}, Params: n, Activation: base.ActivationIdentity}
 	case c.diag && d.Dim() != n:
 		exceptions.Panicf("the layer in scope %q has %d parameters, so that Diagonal needs an index of %d numbers, got %d",
 			c.scope.Scope(), n, n, d.Dim())
