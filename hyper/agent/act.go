@@ -27,8 +27,8 @@ type Decision struct {
 func (d Decision) Prob() float64 { return float64(d.Probabilities[d.Action]) }
 
 // Act chooses among actions. Each action is an input of the belief, [actions][Features], or the numbers that the
-// Encoding expects. nil means all arms. Decision.Action is an index into actions. Act is [Agent.Decide] without a
-// context.
+// Encoding expects. Arms must be different; nil means all arms. Decision.Action is an index into actions. Act is
+// [Agent.Decide] without a context.
 func (a *Agent) Act(ctx context.Context, actions [][]float32) (Decision, error) {
 	return a.Decide(ctx, Menu{Actions: actions})
 }
@@ -47,6 +47,9 @@ func (a *Agent) Decide(ctx context.Context, m Menu) (Decision, error) {
 	defer belief.drop()
 	m, named := f.listOffered(m)
 	actions, err := f.encoded(m, true)
+	if err == nil {
+		err = f.checkDifferent(actions)
+	}
 	if err != nil {
 		return Decision{}, err
 	}
@@ -68,6 +71,22 @@ func (a *Agent) Decide(ctx context.Context, m Menu) (Decision, error) {
 		d = f.byArm(d)
 	}
 	return d, err
+}
+
+// checkDifferent reports an arm without a context that is given twice, as Encoding.checkArms does. Replay of a log does
+// not call it, because earlier versions made such decisions.
+func (a *form) checkDifferent(actions [][]float32) error {
+	if a.config.Features > 0 {
+		return nil
+	}
+	given := make(map[float32]bool, len(actions))
+	for _, x := range actions {
+		if given[x[0]] {
+			return fmt.Errorf("arm %v is given twice", x[0])
+		}
+		given[x[0]] = true
+	}
+	return nil
 }
 
 // inputOf returns the input of an action; nil actions mean all arms.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
 func ExampleAgent_DecideList() {
@@ -83,5 +85,16 @@ func TestDecideListOfActions(t *testing.T) {
 	}
 	if _, err := linear.DecideList(t.Context(), Menu{}, 1); err == nil {
 		t.Error("empty menu: got no error")
+	}
+	twice := [][]float32{{1}, {2}, {1}}
+	_, err := arms.DecideList(t.Context(), Menu{Actions: twice}, 1)
+	_, acted := arms.Act(t.Context(), twice)
+	for what, err := range map[string]error{"DecideList": err, "Act": acted} {
+		if err == nil || err.Error() != "arm 1 is given twice" {
+			t.Errorf("%s of an arm twice: got error %v, want one about arm 1", what, err)
+		}
+	}
+	if err := arms.Replay(journal.Record{Decision: &journal.Decision{ID: "9-00000000", Actions: twice}}); err != nil {
+		t.Errorf("decision of an earlier version, with an arm twice: got error %v, want none", err)
 	}
 }
