@@ -32,6 +32,9 @@ func (f file) check(c Config) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", saved.ErrDamaged, err)
 	}
+	if !c.Learner.Train.Replays() { // earlier versions took a Replay here, which had no effect
+		differ = slices.DeleteFunc(differ, func(field string) bool { return strings.HasPrefix(field, "Replay: ") })
+	}
 	if len(differ) > 0 {
 		return fmt.Errorf("%w: %s", ErrOtherConfig, strings.Join(differ, "; "))
 	}

@@ -27,7 +27,7 @@ type Config struct {
 	// inputs. If Encoding is set and Features is 0, Features becomes the Encoding's Width.
 	Encoding *Encoding
 	// Replay selects which data are kept when there are many, if Train keeps data. 0 means Growth; the other values
-	// need a Train.Capacity.
+	// need a Train.Capacity. Window is an error if the agent cannot drop data, see Window.
 	Replay Replay
 	// Floor is the probability, in (0, 1], that Act ignores the Policy and takes an action uniformly at random. Every
 	// action therefore has a probability of at least Floor over the number of actions. 0 means 0.01. A negative number
@@ -43,8 +43,9 @@ type Config struct {
 	// zero value the agent learns at once from the first reward.
 	Reward Reward
 	// Forget is the weight of a reward after the next reward, above 0.5 and at most 1. After n more rewards the weight
-	// is Forget^n. 0 means 1: nothing is forgotten. Forget is for Contextual; other agents forget with a Window of the
-	// data (Replay).
+	// is Forget^n. 0 means 1: nothing is forgotten. Forget is for Contextual. Every agent can forget by Change with
+	// Restart. Neural and ContextualNeural can forget with a Window of the data (Replay), and so can Arms and Linear if
+	// Learner.Train.Integrate is train.Sampled or train.Analytic.
 	Forget float64
 	// Waves is the number of random cosines of the context that Contextual uses. 0 means 200. None means no cosines:
 	// rewards are then a linear function of the context. More cosines can represent more detail, and cost more time.
@@ -105,13 +106,31 @@ func (c Config) validate() error {
 		faults.Prefix("Backend: ", backend.Check(cmp.Or(c.Backend, backend.Default()))))
 }
 
-// checkWindow reports a window of data for a belief that cannot forget.
+// checkWindow reports a window of data for an agent that cannot drop data.
 func (c Config) checkWindow() error {
-	if c.Replay == Window && c.conditioned() {
+	switch {
+	case c.Replay != Window:
+		return nil
+	case !c.Learner.Train.Replays():
+		return fmt.Errorf("Replay window is not for Learner.Train.Integrate %s, which keeps sums over all data; use "+
+			"growth; to forget, set %s", c.Learner.Train.Integrate, c.waysToForget())
+	case c.conditioned():
 		return fmt.Errorf("Replay window is not for %T, which keeps what it knows of all inputs; use growth or reservoir",
 			c.Learner.Belief)
 	}
 	return nil
+}
+
+// waysToForget names the options by which the agent can forget.
+func (c Config) waysToForget() string {
+	can := hyper.CapabilitiesOf(c.Learner.Belief)
+	switch {
+	case can.Conjugate != nil:
+		return "Learner.Train.Discount (Forget, for Contextual), or Change with Restart"
+	case can.Conditioned != nil:
+		return "Change with Restart"
+	}
+	return "Change with Restart, or Replay to Window with Learner.Train.Capacity and Learner.Train.Integrate sampled"
 }
 
 // None is the value of an option for the number 0, because the value 0 means the option's default.
@@ -121,7 +140,8 @@ const None = -1
 func (c Config) checkContextual() error {
 	var errs []error
 	if c.Forget != 0 && c.Forget != c.Learner.Train.Discount {
-		errs = append(errs, errors.New("only Contextual supports Forget: set Forget to 0, and Replay to Window to forget"))
+		errs = append(errs, fmt.Errorf("only Contextual supports Forget: set Forget to 0; to forget, set %s",
+			c.waysToForget()))
 	}
 	_, ok := c.Learner.Belief.(hyper.BayesianLinear)
 	if c.Waves != 0 && !ok {

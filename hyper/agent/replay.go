@@ -13,7 +13,8 @@ import (
 )
 
 // Replay selects the data that an agent keeps for its SGD steps when there are many. An agent whose Train.Integrate
-// keeps sums over the data (see [train.Config.Replays]) has no bound and needs no Replay.
+// keeps sums over the data (see [train.Config.Replays]) has no bound and needs no Replay. Arms, Linear and Contextual
+// keep sums by default.
 type Replay int
 
 const (
@@ -28,7 +29,8 @@ const (
 	// data leave.
 	Reservoir
 	// Window has room for Train.Capacity data from the start. When it is full, each datum replaces the oldest, and |D|
-	// in the loss is Capacity. The agent forgets, which suits a world that changes.
+	// in the loss is Capacity. The agent forgets, which suits a world that changes. Window is an error for an agent that
+	// keeps sums over its data, and for a belief that is hyper.Conditioned, because they cannot drop data.
 	Window
 )
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -82,6 +83,48 @@ func TestReservoirOfConditionedBelief(t *testing.T) {
 			t.Fatalf("got the root %v with a capacity of 3 data, %v with a capacity for all", roots[3], roots[40])
 		}
 	}
+}
+
+// Agents that keep sums over their data refuse a window, and the error names what they can do to forget. A file in
+// which an earlier version saved such a window is read without it.
+func TestWindowOfSums(t *testing.T) {
+	window := Config{Replay: Window, Backend: backend.Go}
+	for want, c := range map[string]Config{
+		"to forget, set Change with Restart, or Replay to Window":   window.Arms(2),
+		"to forget, set Learner.Train.Discount (Forget, for Contex": window.Contextual(2, 1),
+	} {
+		for _, capacity := range []int{0, 10} {
+			c.Learner.Train.Capacity = capacity
+			if _, err := New(c); err == nil || !strings.Contains(err.Error(), "Replay window is not for") ||
+				!strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+	}
+	_, err := New(Config{Forget: 0.9}.Arms(2))
+	if want := "set Forget to 0; to forget, set Change with Restart"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+
+	window.Learner.Train.Capacity, window.Learner.Train.Integrate = 10, train.Sampled
+	a := must.M1(New(window.Arms(2)))
+	for i := range 60 {
+		must.M(a.Add([]float32{0}, float32(i/30)))
+	}
+	must.M(a.Learn(t.Context(), 50))
+	mean := float32(0)
+	for _, f := range must.M1(a.Sample(nil, 200)) {
+		mean += f[0] / 200
+	}
+	if mean < 0.9 {
+		t.Errorf("the mean of arm 0 is %v after a window of 10 rewards of 1, want about 1", mean)
+	}
+
+	c, path := Config{Backend: backend.Go}.Arms(2), filepath.Join(t.TempDir(), "agent")
+	a = must.M1(New(c))
+	a.form.made.Replay = Window
+	must.M(a.Save(path))
+	must.M1(Load(c, path))
 }
 
 // A window has the last data, in order, and |D| of its loss is their number. |D| of a reservoir is the number of all

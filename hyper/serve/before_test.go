@@ -50,3 +50,17 @@ func TestAgentsFromBeforeTheLine(t *testing.T) {
 		t.Errorf("with a line: got %d data and settings %s", s.now.Size(), s.now.Spec.Set)
 	}
 }
+
+// An earlier version took a replay of window that had no effect. A server without it continues with the saved agent.
+func TestWindowsFromBefore(t *testing.T) {
+	c := serving(t, Options{Spec: pages})
+	must.M(c.server.Close())
+	o, window := c.server.options, pages
+	window.Replay, window.Capacity = "window", 10
+	must.M(agentfile.Save(o.Dir, window))
+	must.M(must.M1(New(o)).Close())
+	o.Spec = window
+	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "replay window is not for this learner") {
+		t.Errorf("%v, want an error about the window", err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
@@ -21,7 +22,9 @@ import (
 const MaxBytes = 1 << 20
 
 // Read reads a Spec from a file and checks it.
-func Read(path string) (api.Spec, error) {
+func Read(path string) (api.Spec, error) { return read(path, Config) }
+
+func read(path string, check func(api.Spec) (agent.Config, error)) (api.Spec, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return api.Spec{}, err
@@ -36,7 +39,7 @@ func Read(path string) (api.Spec, error) {
 		err = strict.JSON(text, &s)
 	}
 	if err == nil {
-		_, err = Config(s)
+		_, err = check(s)
 	}
 	return s, faults.Prefix(path+": ", err)
 }
@@ -57,7 +60,7 @@ const AgentFile = "agent"
 const specFile = "spec.json"
 
 // OfFolder returns the Spec of the agent in a server's folder.
-func OfFolder(dir string) (api.Spec, error) { return Read(filepath.Join(dir, specFile)) }
+func OfFolder(dir string) (api.Spec, error) { return read(filepath.Join(dir, specFile), savedConfig) }
 
 // LastSpec returns the Spec of the agent in a server's folder, which is to continue with spec. It returns spec if the
 // folder is new. The error says that spec cannot continue the folder's log.

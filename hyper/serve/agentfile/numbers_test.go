@@ -24,6 +24,8 @@ func TestSpecNumbers(t *testing.T) {
 		`"change": {"run": 0.5}`:                                    {"change.run must be"},
 		`"change": {"run": 0, "restart": true}`:                     {"change.run must be"},
 		`"learner": "ensemble", "replay": "window"`:                 {"replay window needs capacity"},
+		`"replay": "window", "capacity": 10`:                        {"replay window is not for this learner"},
+		`"learner": "ensemble", "replay": "window", "capacity": 10`: nil,
 		`"replay": "windows"`:                                       {"replay must be growth, reservoir or window"},
 		`"reward": {"wait": "-1m"}`:                                 {"reward.wait must not be negative"},
 		`"reward": {"default": 1}`:                                  {"reward.wait must be given"},
