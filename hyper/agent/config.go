@@ -136,6 +136,22 @@ func (c Config) waysToForget() string {
 // None is the value of an option for the number 0, because the value 0 means the option's default.
 const None = -1
 
+// checkForget reports a Forget of Contextual that is out of range.
+func (c Config) checkForget() error {
+	if f := c.Forget; f != 0 && !(f > 0.5 && f <= 1) {
+		return fmt.Errorf("Forget must be above 0.5 and at most 1, got %v", f)
+	}
+	return nil
+}
+
+// checkWaves reports a negative number of cosines.
+func (c Config) checkWaves() error {
+	if c.Waves < None {
+		return fmt.Errorf("Waves must be at least 1, 0 for the default, or None for no cosines, got %d", c.Waves)
+	}
+	return nil
+}
+
 // checkContextual reports options of Contextual in the Config of another agent.
 func (c Config) checkContextual() error {
 	var errs []error

@@ -74,10 +74,12 @@ func TestContextualOptions(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	for want, c := range map[string]Config{
-		"only Contextual supports Forget":   Config{Forget: 0.99}.Linear(3),
-		"only Contextual supports Waves":    Config{Waves: 10}.Arms(3),
-		"Discount must be above 0.5":        Config{Forget: 0.3}.Contextual(2, 3),
-		"ContextualNeural: context must be": Config{}.ContextualNeural(2, 0, 10),
+		"only Contextual supports Forget":                 Config{Forget: 0.99}.Linear(3),
+		"only Contextual supports Waves":                  Config{Waves: 10}.Arms(3),
+		"Forget must be above 0.5 and at most 1, got 0.4": Config{Forget: 0.4}.Contextual(2, 3),
+		"Forget must be above 0.5 and at most 1, got 1.5": Config{Forget: 1.5}.Contextual(2, 3),
+		"Waves must be at least 1":                        Config{Waves: -5}.Contextual(2, 3),
+		"ContextualNeural: context must be":               Config{}.ContextualNeural(2, 0, 10),
 	} {
 		if _, err := New(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

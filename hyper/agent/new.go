@@ -92,7 +92,9 @@ func (c Config) Neural(features int, hidden ...int) Config {
 //
 // The settings were chosen on data sets other than the data sets of notebook 14: see notebooks/results/contextual.
 func (c Config) Contextual(k, context int) Config {
-	c.fault = faults.Prefix("Contextual: ", errors.Join(faults.AtLeast("k", k, 1), faults.AtLeast("context", context, 1)))
+	c.fault = errors.Join(
+		faults.Prefix("Contextual: ", errors.Join(faults.AtLeast("k", k, 1), faults.AtLeast("context", context, 1))),
+		c.checkForget(), c.checkWaves())
 	c.Encoding = &Encoding{Context: context, Arms: k, Code: AsNumber, Standardize: true}
 	c.Features = c.Encoding.Width()
 	b := hyper.BayesianLinear{Features: c.Features, Blocks: k, Numbered: true, Waves: cmp.Or(c.Waves, 200), Length: 1}

@@ -59,10 +59,11 @@ func (l Learner) WithDefaults() Learner {
 	return l
 }
 
-// exactly reports whether the exact minimiser is the default.
+// exactly reports whether the exact minimiser is the default. A wrong discount does not matter, because it is wrong for
+// every Integrate.
 func (l Learner) exactly() bool {
 	c := l.Train
-	c.Integrate = train.Exact
+	c.Integrate, c.Discount = train.Exact, 0
 	return c.Validate(l.Belief) == nil && l.trainer().ExactSize() <= 4096*4096
 }
 
