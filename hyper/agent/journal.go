@@ -41,9 +41,10 @@ var ErrLog = errors.New("the agent's log failed")
 //
 // The error is an error of Load, or says what does not match: the log lacks records from after the file was saved, the
 // log lacks its first records and there is no file, or the file was saved without the log. If the file is damaged
-// (ErrDamaged) and the log has all records from record 0 on, move the file away: Open then makes the agent from the
-// log. The error says so. This does not work for an agent that got the log from Continue, because its records were
-// written by another agent.
+// (ErrDamaged), the agent began with the log, and the log has all records from record 0 on, move the file away: Open
+// then makes the agent from the log. The error says so. This does not work for an agent that was saved without a log
+// before, because the log lacks what it had learned. It does not work either for an agent that got the log from
+// Continue, because its records were written by another agent.
 func Open(c Config, path string, log Journal) (*Agent, error) {
 	if log == nil {
 		return nil, errors.New("Open needs a log; use New or Load for an agent without one")
@@ -93,24 +94,43 @@ func opened(c Config, path string, log Journal) (a *Agent, from uint64, err erro
 
 // withAdvice adds advice to the error of a damaged file. log is the log that belongs to the file, or nil.
 func withAdvice(err error, log Journal) error {
-	switch {
-	case !errors.Is(err, ErrDamaged) || errors.Is(err, saved.ErrFolder):
+	if !errors.Is(err, ErrDamaged) || errors.Is(err, saved.ErrFolder) {
 		return err
-	case log != nil && complete(log):
-		return fmt.Errorf("%w; its log has all records since the first: move the file away, and the agent is made from the "+
-			"log", err)
+	}
+	all, first := complete(log)
+	switch {
+	case all && first:
+		return fmt.Errorf("%w; its log has all records since the first: if the agent began with this log, move the file "+
+			"away, and the agent is made from the log; otherwise use an earlier file, or a backup", err)
 	case errors.Is(err, saved.ErrOldFormat):
 		return err
+	case all:
+		return fmt.Errorf("%w; its log lacks what the agent had learned before the log began: use an earlier file, or a "+
+			"backup, or make the agent again, as by hyper replay", err)
 	}
 	return fmt.Errorf("%w; use an earlier file, or a backup", err)
 }
 
-// complete reports whether a log still has its first record, and therefore all of them.
-func complete(log Journal) bool {
-	for r, err := range log.All(0) {
-		return err == nil && r.Number == 0
+// complete reports whether a log still has its first record, and therefore all of them, and whether the log can have
+// begun with an agent: its decisions then include number 0.
+func complete(log Journal) (all, first bool) {
+	if log == nil {
+		return false, false
 	}
-	return false
+	first = true
+	for r, err := range log.All(0) {
+		if err != nil || !all && r.Number != 0 {
+			return false, false
+		}
+		all = true
+		if r.Decision != nil {
+			number, _, err := parseID(r.Decision.ID)
+			if first = err == nil && number == 0; first {
+				break
+			}
+		}
+	}
+	return all, first
 }
 
 // drop frees the state of an agent that was not returned to a caller.

@@ -344,6 +344,7 @@ func TestClosedLog(t *testing.T) {
 }
 
 // The error of a damaged file says whether the log can replace it. If so, following its advice gives the same agent.
+// The log of an agent that was saved without it before cannot replace the file.
 func TestOpenDamaged(t *testing.T) {
 	c := logged()["contextual"]
 	path, log := filepath.Join(t.TempDir(), "agent"), &memory{}
@@ -352,8 +353,16 @@ func TestOpenDamaged(t *testing.T) {
 	must.M(a.Save(path))
 	must.M(os.Truncate(path, 100))
 	trimmed := &memory{all: log.all[2:], first: 2}
-	for want, l := range map[string]*memory{"move the file away, and the agent is made from the log": log,
-		"use an earlier file, or a backup": trimmed} {
+	before, later := must.M1(agent.New(c)), &memory{}
+	live(t, before, c, 1, 2)
+	older := path + ".older"
+	must.M(before.Save(older))
+	live(t, must.M1(agent.Open(c, older, later)), c, 2, 2)
+	for want, l := range map[string]*memory{
+		"if the agent began with this log, move the file away, and the agent is made from the log": log,
+		"use an earlier file, or a backup":                             trimmed,
+		"its log lacks what the agent had learned before the log bega": later,
+	} {
 		if _, err := agent.Open(c, path, l); !errors.Is(err, agent.ErrDamaged) ||
 			!strings.Contains(err.Error(), "loading "+path) || !strings.Contains(err.Error(), "it is cut off; ") ||
 			!strings.Contains(err.Error(), want) {
