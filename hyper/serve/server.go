@@ -166,7 +166,11 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	var err error
-	if s.log, err = durable.Open(filepath.Join(o.Dir, logFolder), durable.Options{Sync: o.Sync, Log: o.Log}); err != nil {
+	s.log, err = durable.Open(filepath.Join(o.Dir, logFolder), durable.Options{Sync: o.Sync, Log: o.Log})
+	if errors.Is(err, durable.ErrLocked) {
+		return nil, fmt.Errorf("%s is the folder of another server, or of a program with an agent: stop it, or give another "+
+			"folder with --dir: %w", o.Dir, durable.ErrLocked)
+	} else if err != nil {
 		return nil, err
 	}
 	if err := s.begin(o.Spec); err != nil {

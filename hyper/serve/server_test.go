@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,6 +23,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/agent/durable"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
 	"github.com/hypermodels/hypermodels/hyper/serve/api"
@@ -415,7 +417,9 @@ func TestServerRestarts(t *testing.T) {
 	if n := again.now.Size(); n != 5 {
 		t.Errorf("got %d data, want 5", n)
 	}
-	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "lock") {
+	if _, err := New(o); !errors.Is(err, durable.ErrLocked) || !strings.Contains(err.Error(), "lock") ||
+		!strings.HasPrefix(err.Error(), o.Dir+" is the folder of another server, or of a program with an agent: stop it, "+
+			"or give another folder with --dir: ") {
 		t.Errorf("two servers of one folder: got error %v, want one about the lock", err)
 	}
 	must.M(again.Close())

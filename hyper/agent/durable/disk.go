@@ -28,8 +28,8 @@ type file interface {
 	Sync() error
 }
 
-// errLocked means that another process, or another part of this one, holds the lock.
-var errLocked = errors.New("another process, or another part of this one, holds its lock")
+// ErrLocked means that another process, or another part of this one, writes the log.
+var ErrLocked = errors.New("another process, or another part of this one, uses this folder and holds its lock")
 
 // machine is the file system of the operating system.
 type machine struct{}
@@ -77,7 +77,7 @@ func locked(path string) (io.Closer, error) {
 	l := flock.New(path, flock.SetPermissions(0o600))
 	ok, err := l.TryLock()
 	if err == nil && !ok {
-		err = errLocked
+		err = ErrLocked
 	}
 	if err != nil {
 		return nil, err

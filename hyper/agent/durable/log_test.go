@@ -52,7 +52,8 @@ func TestLog(t *testing.T) {
 		if got := kept(t, l, 3); !reflect.DeepEqual(got, all[3:]) {
 			t.Errorf("records from 3: got %+v, want the written ones from 3", got)
 		}
-		if _, err := Open(dir, Options{Log: silent}); err == nil || !strings.Contains(err.Error(), "lock") {
+		if _, err := Open(dir, Options{Log: silent}); !errors.Is(err, ErrLocked) ||
+			!strings.Contains(err.Error(), "uses this folder and holds its lock: stop it, or give another folder") {
 			t.Errorf("Open by a second writer: got error %v, want one about the lock", err)
 		}
 		must.M(l.Close())

@@ -10,9 +10,9 @@ import (
 )
 
 // Open opens the log in a folder, or creates it. A record that was being written when a process or machine stopped is
-// in the log completely or not at all. The error says if another process writes the log. It wraps journal.ErrDamaged if
-// records that had reached the disk cannot be read, and os.ErrNotExist if ReadOnly is set and there is no log. For a
-// log of an earlier version, it names the command that converts the log.
+// in the log completely or not at all. The error wraps ErrLocked if another process writes the log. It wraps
+// journal.ErrDamaged if records that had reached the disk cannot be read, and os.ErrNotExist if ReadOnly is set and
+// there is no log. For a log of an earlier version, it names the command that converts the log.
 func Open(dir string, o Options) (*Log, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -35,7 +35,9 @@ func (l *Log) open() (err error) {
 		if err = disk.MkdirAll(l.dir); err != nil {
 			return err
 		}
-		if l.lock, err = disk.Lock(filepath.Join(l.dir, "LOCK")); err != nil {
+		if l.lock, err = disk.Lock(filepath.Join(l.dir, "LOCK")); errors.Is(err, ErrLocked) {
+			return fmt.Errorf("%w: stop it, or give another folder", err)
+		} else if err != nil {
 			return err
 		}
 	}
