@@ -28,7 +28,11 @@ func (s *Server) begin(spec api.Spec) error {
 		as = last
 	}
 	as.Like = last.Like // the new entries of Like are still to be applied
-	if s.now, err = s.open(as); err != nil {
+	if s.now, err = s.open(as); errors.Is(err, agent.ErrOtherConfig) {
+		return fmt.Errorf("%w: start with the settings in %s, then change them and send SIGHUP, which makes another agent "+
+			"that learns only from the log in the folder; or give another folder with --dir",
+			err, agentfile.SpecFile(s.options.Dir))
+	} else if err != nil {
 		return err
 	}
 	if !agentfile.Equal(s.now.Spec, spec) {

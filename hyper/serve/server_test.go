@@ -426,6 +426,8 @@ func TestServerRestarts(t *testing.T) {
 	o.Spec.Seed = 3
 	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "a different configuration: Seed") {
 		t.Errorf("another Spec: got error %v, want one about the seed", err)
+	} else if !strings.Contains(err.Error(), "spec.json, then change them and send SIGHUP") {
+		t.Errorf("another Spec: got error %v, want one that says what to do", err)
 	}
 }
 

@@ -56,11 +56,11 @@ func Decode(r io.Reader, v any) error {
 // AgentFile is the name of the agent's file in the folder of a server.
 const AgentFile = "agent"
 
-// specFile is the name of the file with the agent's Spec in this folder.
-const specFile = "spec.json"
+// SpecFile returns the path of the file with the agent's Spec in the folder of a server.
+func SpecFile(dir string) string { return filepath.Join(dir, "spec.json") }
 
 // OfFolder returns the Spec of the agent in a server's folder.
-func OfFolder(dir string) (api.Spec, error) { return read(filepath.Join(dir, specFile), savedConfig) }
+func OfFolder(dir string) (api.Spec, error) { return read(SpecFile(dir), savedConfig) }
 
 // LastSpec returns the Spec of the agent in a server's folder, which is to continue with spec. It returns spec if the
 // folder is new. The error says that spec cannot continue the folder's log.
@@ -83,7 +83,7 @@ func Save(dir string, spec api.Spec) error {
 	if err != nil {
 		return err
 	}
-	return saved.WriteFile(filepath.Join(dir, specFile), append(text, '\n'))
+	return saved.WriteFile(SpecFile(dir), append(text, '\n'))
 }
 
 // ToJournal returns features in the form of a log's records.
