@@ -27,6 +27,9 @@ func answer[In, Out any](s *Server, name string, f func(context.Context, *In) (*
 		begun := time.Now()
 		in, err := body[In](s, w, r)
 		var out *Out
+		if err == nil && s.closed.Load() {
+			err = errClosed
+		}
 		if err == nil {
 			out, err = f(r.Context(), in)
 		}
@@ -105,8 +108,8 @@ func statusOf(err error) int {
 		return http.StatusGone
 	case errors.Is(err, agent.ErrNotFinite), errors.Is(err, agent.ErrReward):
 		return http.StatusUnprocessableEntity
-	case errors.Is(err, agent.ErrLog), errors.Is(err, agent.ErrClosed), errors.Is(err, context.DeadlineExceeded),
-		errors.Is(err, context.Canceled):
+	case errors.Is(err, errClosed), errors.Is(err, agent.ErrLog), errors.Is(err, agent.ErrClosed),
+		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

@@ -118,6 +118,9 @@ func (s *Server) Refresh(ctx context.Context) error {
 	}
 	s.source.taking.Lock()
 	defer s.source.taking.Unlock()
+	if s.closed.Load() {
+		return errClosed
+	}
 	err := s.refresh(ctx)
 	s.source.telling.Lock()
 	defer s.source.telling.Unlock()

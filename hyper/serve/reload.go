@@ -26,6 +26,9 @@ func (s *Server) Reload(ctx context.Context, spec api.Spec) error {
 	}
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
+	if s.closed.Load() {
+		return errClosed
+	}
 	if _, err := agentfile.Config(spec); err != nil {
 		return err
 	}

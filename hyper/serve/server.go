@@ -27,6 +27,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -118,7 +119,12 @@ type Server struct {
 
 	swap sync.RWMutex // requests hold it to read now, Reload to replace it
 	now  served
+
+	closed atomic.Bool
 }
+
+// errClosed is the error of requests and methods after Close.
+var errClosed = errors.New("the server is closed")
 
 // keeper is the interface of durable.Log that a server needs.
 type keeper interface {
@@ -187,8 +193,11 @@ const logFolder = "log"
 
 // Save saves the agent, with the decisions that wait for their rewards.
 func (s *Server) Save() error {
-	if s.source != nil {
+	switch {
+	case s.source != nil:
 		return errReads
+	case s.closed.Load():
+		return errClosed
 	}
 	a, done := s.agent()
 	defer done()
@@ -209,8 +218,14 @@ func (s *Server) save(a served) error {
 	return s.log.Trim(time.Now().Add(-s.options.KeepLog), before)
 }
 
-// Close stops training, saves the agent and closes its log. All requests must have ended.
+// Close stops training, saves the agent and closes its log. All requests must have ended. Close waits for a Reload. It
+// may be called again, and then does nothing.
 func (s *Server) Close() error {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	if s.closed.Swap(true) {
+		return nil
+	}
 	a, done := s.agent()
 	defer done()
 	a.Close()

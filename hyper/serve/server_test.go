@@ -431,6 +431,26 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
+// A closed server says that it is closed, and may be closed again.
+func TestServerCloses(t *testing.T) {
+	c := serving(t, Options{Spec: pages})
+	r := must.M1(reading(t, c.url, "", filepath.Join(t.TempDir(), "reader")))
+	for _, c := range []*client{r, c} {
+		must.M(c.server.Close())
+		must.M(c.server.Close())
+		status, out := c.send("POST", "/v1/decide", `{"context": {"age": 30}}`)
+		if status != http.StatusServiceUnavailable || out["error"] != "the server is closed" {
+			t.Errorf("decision after Close: got status %d: %v", status, out)
+		}
+	}
+	for what, err := range map[string]error{"Save": c.server.Save(), "Reload": c.server.Reload(t.Context(), pages),
+		"Refresh": r.server.Refresh(t.Context())} {
+		if !errors.Is(err, errClosed) {
+			t.Errorf("%s after Close: got error %v, want %v", what, err, errClosed)
+		}
+	}
+}
+
 // Clients run while the server is saved and observed.
 func TestServerManyClients(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
