@@ -107,7 +107,8 @@ func TestServerShown(t *testing.T) {
 		`{"id": "a", "ids": ["b"]}`: {400, "give one decision, by id, or an array of ids, and not both"},
 		`{"id": "7-00000000"}`:      {404, "decision 7-00000000: no such decision; send the id that /v1/decide answered"},
 		`{"ids": [7]}`:              {400, "ids[0] must be a string, got a number; openapi.json describes the request"},
-		`{"id": "a", "reward": 1}`:  {400, `unknown field "reward"; openapi.json describes the request`},
+		`{"id": "a", "reward": 1}`: {400,
+			`unknown field "reward"; the keys there are id, ids; openapi.json describes the request`},
 	} {
 		if status, out := c.send("POST", "/v1/shown", text); status != want.status || out["error"] != want.error {
 			t.Errorf("%s: %d %v, want %v", text, status, out, want)

@@ -3,6 +3,7 @@ package strict
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -76,7 +77,7 @@ func ofValue(e *json.SemanticError) error {
 	at := place(e.JSONPointer)
 	switch {
 	case errors.Is(e.Err, json.ErrUnknownName):
-		return fmt.Errorf("unknown field %q", at)
+		return fmt.Errorf("unknown field %q%s", at, known(e.GoType))
 	case errors.Is(e.Err, errNull):
 		return fmt.Errorf("%s %w", at, errNull)
 	case errors.Is(e.Err, strconv.ErrRange):
@@ -85,6 +86,24 @@ func ofValue(e *json.SemanticError) error {
 		return fmt.Errorf("%s: %w", at, e.Err)
 	}
 	return fmt.Errorf("%s must be %s, got %s", at, nameOf(e.GoType), got(e))
+}
+
+// known lists the keys of a struct, to follow an unknown key in an error.
+func known(t reflect.Type) string {
+	if t == nil || t.Kind() != reflect.Struct {
+		return ""
+	}
+	var keys []string
+	for _, f := range reflect.VisibleFields(t) {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.IsExported() && !f.Anonymous && key != "-" {
+			keys = append(keys, cmp.Or(key, f.Name))
+		}
+	}
+	if len(keys) == 0 {
+		return ""
+	}
+	return "; the keys there are " + strings.Join(keys, ", ")
 }
 
 // place returns a JSON pointer in the notation of JavaScript, such as actions[2].id.

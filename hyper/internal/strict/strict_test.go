@@ -38,8 +38,8 @@ func TestJSONFoldsCase(t *testing.T) {
 func TestJSONLosesNothing(t *testing.T) {
 	long := strings.Repeat("long ", 50)
 	for text, want := range map[string]string{
-		`{"seed": 1, "sed": 2}`:             `unknown field "sed"`,
-		`{"inner": [{"a": 1}, {"b": 1}]}`:   `unknown field "inner[1].b"`,
+		`{"seed": 1, "sed": 2}`:             `unknown field "sed"; the keys there are seed, values, inner`,
+		`{"inner": [{"a": 1}, {"b": 1}]}`:   `unknown field "inner[1].b"; the keys there are A`,
 		`{"seed": 1, "seed": 2}`:            `key "seed" is there twice`,
 		`{"values": {"a": 1, "a": 1}}`:      `key "values.a" is there twice`,
 		`{"inner": [{"a": 1, "a": 2}]}`:     `key "inner[0].a" is there twice`,
