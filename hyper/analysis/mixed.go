@@ -12,6 +12,10 @@ type Reader struct {
 	// Mix, if not nil, allows pieces that different code made. It is called with the reason why they differ, and the
 	// joined header names all code.
 	Mix func(why error)
+	// Unfinished, if not nil, is called for each piece whose runs are not all complete after the pieces are joined. The
+	// piece has some number of runs, over all its entries; begun of them have rows, and complete of them have the row
+	// of the last period.
+	Unfinished func(path string, runs, begun, complete int)
 }
 
 // maker is a version of the code that made pieces of a study.

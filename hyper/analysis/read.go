@@ -55,6 +55,9 @@ func (s Reader) Read(known map[string]lab.Experiment, paths ...string) (lab.Head
 	for _, seeds := range j.seeds {
 		j.header.Spec.Runs = max(j.header.Spec.Runs, len(seeds))
 	}
+	if s.Unfinished != nil {
+		j.reportUnfinished(s.Unfinished)
+	}
 	return j.header, j.rows, nil
 }
 
@@ -63,10 +66,18 @@ type joiner struct {
 	mix     func(why error) // as in Reader
 	header  lab.Header
 	rows    []lab.Row
+	pieces  []piece
 	made    makers
 	numbers map[string]int // number of each entry so far, by its JSON
 	seen    map[place]lab.Row
 	seeds   map[int]map[uint64]bool // seeds of the runs of each entry
+}
+
+// piece is what a piece of a study should have: entries by their numbers in the study, and the size of its Spec.
+type piece struct {
+	path    string
+	entries []int
+	spec    lab.Spec
 }
 
 // place identifies a row of a study.
@@ -88,6 +99,7 @@ func (j *joiner) add(path string, h lab.Header, rows []lab.Row) error {
 			return err
 		}
 	}
+	j.pieces = append(j.pieces, piece{path, numbers, h.Spec})
 	for _, r := range rows {
 		r.Entry = numbers[r.Entry]
 		if err := j.addRow(path, r); err != nil {
@@ -95,6 +107,27 @@ func (j *joiner) add(path string, h lab.Header, rows []lab.Row) error {
 		}
 	}
 	return nil
+}
+
+// reportUnfinished calls report for each piece whose runs are not all complete. Runs may have rows of another piece.
+func (j *joiner) reportUnfinished(report func(path string, runs, begun, complete int)) {
+	for _, p := range j.pieces {
+		begun, complete := 0, 0
+		for _, n := range p.entries {
+			for run := range p.spec.Runs {
+				seed := p.spec.Seed + uint64(run)
+				if j.seeds[n][seed] {
+					begun++
+				}
+				if _, ok := j.seen[place{n, seed, p.spec.Periods}]; ok {
+					complete++
+				}
+			}
+		}
+		if runs := len(p.entries) * p.spec.Runs; complete < runs {
+			report(p.path, runs, begun, complete)
+		}
+	}
 }
 
 // addHeader joins a piece's header, except for its entries.

@@ -33,7 +33,7 @@ other run.`,
 			"notebooks/results/neural/ensemble-30-200.jsonl.gz",
 		Args: arguments("DIR or FILE"),
 		RunE: func(c *cobra.Command, paths []string) error {
-			h, rows, err := analysis.Reader{Mix: mix.reporter()}.Read(knownExperiments, paths...)
+			h, rows, notices, err := readSome(paths, mix)
 			if err != nil {
 				return err
 			}
@@ -48,6 +48,7 @@ other run.`,
 			if err != nil {
 				return err
 			}
+			printNotices(notices)
 			labels := plot.Labels(analysis.Curves(h, rows))
 			return printAll(c.OutOrStdout(), all, asJSON, 0, comparisonHead, func(i int, s analysis.Standing) string {
 				return labels[i] + comparison(s)

@@ -66,14 +66,38 @@ func unfinished(paths []string) error {
 				none = append(none, label)
 			}
 		}
-		advice := "export it again when all runs have ended"
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			advice = fmt.Sprintf("`hyper resume %s` continues the run", path)
-		}
 		if len(none) > 0 {
 			errs = append(errs, fmt.Errorf("%s is unfinished: it has no rows of %s; %s", path,
-				strings.Join(none, " and "), advice))
+				strings.Join(none, " and "), howToFinish(path)))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// howToFinish says how to get the missing rows of a folder or a file of results.
+func howToFinish(path string) string {
+	if filepath.Base(path) == lab.ResultsFile {
+		path = filepath.Dir(path)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Sprintf("`hyper resume %s` continues the run", path)
+	}
+	return "export it again when all runs have ended"
+}
+
+// readSome reads and joins results that may be unfinished. It returns a notice for each folder or file whose runs are
+// not all complete.
+func readSome(paths []string, mix mixFlag) (h lab.Header, rows []lab.Row, notices []string, err error) {
+	h, rows, err = analysis.Reader{Mix: mix.reporter(), Unfinished: func(path string, runs, begun, complete int) {
+		notices = append(notices, fmt.Sprintf("%s is unfinished: of %d runs %d have begun, and %d are complete; %s",
+			path, runs, begun, complete, howToFinish(path)))
+	}}.Read(knownExperiments, paths...)
+	return h, rows, notices, err
+}
+
+// printNotices prints notices on standard error.
+func printNotices(notices []string) {
+	for _, n := range notices {
+		fmt.Fprintln(os.Stderr, "hyper:", n)
+	}
 }

@@ -147,6 +147,25 @@ func TestUnfinishedResults(t *testing.T) {
 	}
 }
 
+// compare and plot say that runs are not complete, unless other results have the missing rows.
+func TestIncompleteRunsAreSaid(t *testing.T) {
+	dir, whole := tinyRun(t, "2"), tinyRun(t, "2")
+	file := filepath.Join(dir, lab.ResultsFile)
+	lines := bytes.SplitAfter(bytes.TrimSpace(must.M1(os.ReadFile(file))), []byte("\n"))
+	must.M(os.WriteFile(file, bytes.Join(lines[:len(lines)-1], nil), 0o644))
+	want := " is unfinished: of 4 runs 4 have begun, and 3 are complete; `hyper resume " + dir + "` continues the run\n"
+	for _, args := range [][]string{{"compare", dir}, {"compare", file}, {"plot", dir, "--out", "x"}} {
+		if status, _, stderr := call(t, args...); status != 0 || !strings.Contains(stderr, "hyper: "+args[1]+want) {
+			t.Errorf("hyper %v: exit status %d, standard error %q; want 0 and %q", args, status, stderr, want)
+		}
+	}
+	for _, dirs := range [][]string{{whole}, {dir, whole}} {
+		if status, _, stderr := call(t, append([]string{"compare"}, dirs...)...); status != 0 || stderr != "" {
+			t.Errorf("compare %v: exit status %d, standard error %q; want 0 and no notice", dirs, status, stderr)
+		}
+	}
+}
+
 // Figures are written next to a file with any name. If there are too few runs for an interval, the table has a dash.
 func TestPlotAndCompareFiles(t *testing.T) {
 	dir, folder := tinyRun(t, "2"), t.TempDir()

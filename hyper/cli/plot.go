@@ -57,7 +57,7 @@ func figureOf(path string) string {
 
 // drawRegret draws the curves of all results in one figure, and prints its files to w.
 func drawRegret(w io.Writer, paths []string, out string, options plot.Options, mix mixFlag) error {
-	h, rows, err := analysis.Reader{Mix: mix.reporter()}.Read(knownExperiments, paths...)
+	h, rows, notices, err := readSome(paths, mix)
 	if err != nil {
 		return err
 	}
@@ -75,8 +75,9 @@ func drawRegret(w io.Writer, paths []string, out string, options plot.Options, m
 	fmt.Fprintf(w, "wrote %s.png and %s.svg\n", out, out)
 	if slices.ContainsFunc(curves, func(c analysis.Curve) bool { return len(c.Periods) == 0 }) {
 		if err := unfinished(paths); err != nil {
-			fmt.Fprintln(os.Stderr, "hyper:", err)
+			notices = []string{err.Error()}
 		}
 	}
+	printNotices(notices)
 	return nil
 }
