@@ -29,16 +29,16 @@ import (
 //
 // Entries with the same agent and settings become one entry, with all their runs. The Spec of the header has all
 // entries; its Runs is the largest number of runs of an entry, and its Periods the largest of all pieces. If two pieces
-// hold the same run of an entry, their rows must agree, except for the rounding of [Write]; the first one counts. Read
-// refuses pieces if results changed between the versions of the code that made them, see [Reader]. The error wraps
-// ErrNoRows if the pieces have no rows.
+// hold the same run of an entry, they must be of one backend, and their rows must agree, except for the rounding of
+// [Write]; the first one counts. Read refuses pieces if results changed between the versions of the code that made
+// them, see [Reader]. The error wraps ErrNoRows if the pieces have no rows.
 func Read(known map[string]lab.Experiment, paths ...string) (lab.Header, []lab.Row, error) {
 	return Reader{}.Read(known, paths...)
 }
 
 // Read reads and joins pieces as the function [Read] does, with the options of s.
 func (s Reader) Read(known map[string]lab.Experiment, paths ...string) (lab.Header, []lab.Row, error) {
-	j := joiner{mix: s.Mix, numbers: map[string]int{}, seen: map[place]lab.Row{}, seeds: map[int]map[uint64]bool{}}
+	j := joiner{mix: s.Mix, numbers: map[string]int{}, seen: map[place]lab.Row{}, seeds: map[int]map[uint64]origin{}}
 	for _, path := range paths {
 		h, rows, err := readPiece(path, known)
 		if err == nil {
@@ -70,8 +70,11 @@ type joiner struct {
 	made    makers
 	numbers map[string]int // number of each entry so far, by its JSON
 	seen    map[place]lab.Row
-	seeds   map[int]map[uint64]bool // seeds of the runs of each entry
+	seeds   map[int]map[uint64]origin // seeds of the runs of each entry
 }
+
+// origin is the first piece that has rows of a run, and the backend that made the piece.
+type origin struct{ path, backend string }
 
 // piece is what a piece of a study should have: entries by their numbers in the study, and the size of its Spec.
 type piece struct {
@@ -102,7 +105,7 @@ func (j *joiner) add(path string, h lab.Header, rows []lab.Row) error {
 	j.pieces = append(j.pieces, piece{path, numbers, h.Spec})
 	for _, r := range rows {
 		r.Entry = numbers[r.Entry]
-		if err := j.addRow(path, r); err != nil {
+		if err := j.addRow(origin{path, h.Backend}, r); err != nil {
 			return err
 		}
 	}
@@ -116,7 +119,7 @@ func (j *joiner) reportUnfinished(report func(path string, runs, begun, complete
 		for _, n := range p.entries {
 			for run := range p.spec.Runs {
 				seed := p.spec.Seed + uint64(run)
-				if j.seeds[n][seed] {
+				if _, ok := j.seeds[n][seed]; ok {
 					begun++
 				}
 				if _, ok := j.seen[place{n, seed, p.spec.Periods}]; ok {
@@ -162,26 +165,34 @@ func (j *joiner) number(e lab.Entry) (int, error) {
 	if !ok {
 		n = len(j.header.Spec.Entries)
 		j.header.Spec.Entries = append(j.header.Spec.Entries, e)
-		j.numbers[string(text)], j.seeds[n] = n, map[uint64]bool{}
+		j.numbers[string(text)], j.seeds[n] = n, map[uint64]origin{}
 	}
 	return n, nil
 }
 
 // addRow adds a row whose Entry is the number in the study, unless an earlier piece had the same row. If the two rows
-// differ, addRow returns an error.
-func (j *joiner) addRow(path string, r lab.Row) error {
-	p := place{r.Entry, r.Seed, r.Period}
+// differ, or an earlier piece has the run from another backend, addRow returns an error.
+func (j *joiner) addRow(from origin, r lab.Row) error {
+	p, agent := place{r.Entry, r.Seed, r.Period}, j.header.Spec.Entries[r.Entry].Agent
+	first, known := j.seeds[r.Entry][r.Seed]
+	if known && first.backend != from.backend {
+		return fmt.Errorf("%s is of backend %s, %s of %s, and both have the run of %s with seed %d: the runs of two "+
+			"backends are not joined; give only one of them", first.path, first.backend, from.path, from.backend, agent,
+			r.Seed)
+	}
 	before, ok := j.seen[p]
 	if ok && agree(before, r) {
 		return nil
 	}
 	if ok {
 		return fmt.Errorf("%s: seed %d of %s at period %d has regret %v (diverged at period %d; 0 means never), "+
-			"but %v (%d) in an earlier piece", path, r.Seed, j.header.Spec.Entries[r.Entry].Agent, r.Period, r.Regret,
-			r.Diverged, before.Regret, before.Diverged)
+			"but %v (%d) in an earlier piece", from.path, r.Seed, agent, r.Period, r.Regret, r.Diverged, before.Regret,
+			before.Diverged)
 	}
 	j.seen[p], j.rows = r, append(j.rows, r)
-	j.seeds[r.Entry][r.Seed] = true
+	if !known {
+		j.seeds[r.Entry][r.Seed] = from
+	}
 	return nil
 }
 

@@ -106,6 +106,26 @@ func TestStudyRefusals(t *testing.T) {
 	}
 }
 
+// Two backends round in their own ways: the same run of both is refused, even if all rows are equal. Other runs are
+// joined.
+func TestRunsOfTwoBackends(t *testing.T) {
+	a, b := toys.Write(t, []int{2}, 2, 100, 1, toys.Linear), toys.Write(t, []int{2, 3}, 2, 100, 2, toys.Linear)
+	other := toys.Write(t, []int{3}, 2, 100, 1, toys.Linear)
+	path := filepath.Join(b, lab.ResultsFile)
+	text := string(must.M1(os.ReadFile(path)))
+	must.M(os.WriteFile(path, []byte(strings.Replace(text, `"backend":"go"`, `"backend":"xla:cpu"`, 1)), 0o644))
+	want := a + " is of backend go, " + b + " of xla:cpu, and both have the run of toy with seed 2"
+	if _, _, err := Read(toys.Known, a, b); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("the same run: got error %v, want %s", err, want)
+	}
+	far := toys.Write(t, []int{2, 3}, 2, 100, 10, toys.Linear)
+	for _, paths := range [][]string{{b, far}, {a, other}} {
+		if _, _, err := Read(toys.Known, paths...); err != nil {
+			t.Errorf("other runs: got error %v, want none", err)
+		}
+	}
+}
+
 // The contrast of four entries is the mean over seeds of (A - B) - (C - D), with Student's interval: by hand for two
 // seeds.
 func TestPairedContrast(t *testing.T) {
