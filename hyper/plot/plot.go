@@ -49,6 +49,7 @@ type Series struct {
 	Dashed       bool
 	Color        color.NRGBA // zero means black for points, and the palette's next colour for others
 	dash         []vg.Length // see Styled
+	few          bool        // the band is of few runs: the y axis follows the lines, and cuts the band off
 }
 
 // Lines draws series in order: first bands, then samples, lines and points. The legend is in the corner where it covers

@@ -21,7 +21,8 @@ func (e *extent) add(x, y float64) {
 }
 
 // setRanges fits the axes to the data. On a logarithmic axis, a band's lower bound counts only down to a third of the
-// lowest line, because an interval that nearly reaches zero would dominate the figure.
+// lowest line, because an interval that nearly reaches zero would dominate the figure. For the same reason the upper
+// bound of a band of few runs counts only up to twice the highest line.
 func setRanges(p *gonum.Plot, axes Axes, series []Series) error {
 	e := extent{Axes: axes}
 	for _, s := range series {
@@ -31,14 +32,21 @@ func setRanges(p *gonum.Plot, axes Axes, series []Series) error {
 			}
 		}
 	}
-	least := math.Inf(-1)
+	least, most := math.Inf(-1), math.Inf(1)
 	if axes.LogY && len(e.y) > 0 {
 		least = floats.Min(e.y) / 3
+	}
+	if len(e.y) > 0 && floats.Max(e.y) > 0 {
+		most = 2 * floats.Max(e.y)
 	}
 	for _, s := range series {
 		for i := range s.Lower {
 			if drawable(s.Lower[i], false) && drawable(s.Upper[i], false) {
-				e.add(s.X[i], s.Upper[i])
+				upper := s.Upper[i]
+				if s.few {
+					upper = min(upper, most)
+				}
+				e.add(s.X[i], upper)
 				e.add(s.X[i], max(s.Lower[i], least))
 			}
 		}

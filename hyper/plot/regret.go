@@ -77,6 +77,9 @@ func regretAxes(opts Options) (Axes, []corner) {
 		[]corner{topLeft, bottomRight, topRight, bottomLeft}
 }
 
+// fewRuns is a number of runs below which intervals of a mean can be many times as large as the mean.
+const fewRuns = 6
+
 // regret sets the data of a curve. Regret is not negative, and no bound of a band is drawn below zero.
 func (s *Series) regret(c analysis.Curve, opts Options) error {
 	n := len(c.Periods)
@@ -86,6 +89,7 @@ func (s *Series) regret(c analysis.Curve, opts Options) error {
 		}
 	}
 	s.X, s.Y, s.Lower, s.Upper = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	s.few = c.Runs < fewRuns && !opts.Quartiles
 	for i, t := range c.Periods {
 		y, lower, upper := c.Mean[i], c.MeanLower[i], c.MeanUpper[i]
 		if opts.Quartiles {

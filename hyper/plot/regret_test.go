@@ -76,6 +76,24 @@ func TestRegretAxes(t *testing.T) {
 	}
 }
 
+// The interval of two runs may be a million times as large as the mean. The axis follows the curves then, and for more
+// runs it has the whole band.
+func TestRegretAxisOfFewRuns(t *testing.T) {
+	for _, opts := range []Options{{}, {Average: true}} {
+		few, many := power("linear", 2, 2), power("linear", 2, 6)
+		for _, c := range []analysis.Curve{few, many} {
+			c.MeanUpper[0] = 6e7
+		}
+		top := many.Mean[len(many.Mean)-1]
+		if p := mustRegret(t, opts, few); p.Y.Max > 3*top {
+			t.Errorf("%+v, 2 runs: the axis ends at %v, want less than three times the curve's end, %v", opts, p.Y.Max, top)
+		}
+		if p := mustRegret(t, opts, many); p.Y.Max < 6e7 {
+			t.Errorf("%+v, 6 runs: the axis ends at %v, want the end of the band", opts, p.Y.Max)
+		}
+	}
+}
+
 // gonum reserves space for labels of logarithmic axes in the wrong place, see narrow.
 func TestLogAxesUseTheFigure(t *testing.T) {
 	p := mustRegret(t, Options{Average: true}, power("exact", 2, 10))
