@@ -168,7 +168,7 @@ func TestTableValidate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, w := range map[string]*Table{
-		"file is missing":                {},
+		"NAME one of digits, phishing, ": {},
 		"no such file":                   {File: good + "x"},
 		"is not a regular file":          {File: filepath.Dir(good)},
 		"bytes, but at most":             {File: large},

@@ -12,6 +12,15 @@ import (
 // rows is a CSV file of two kinds that one column distinguishes.
 const rows = "size,color,kind\n1,red,ant\n2,red,bee\n1.1,black,ant\n2.1,black,bee\n0.9,red,ant\n1.9,red,bee\n"
 
+// An agent that a table lacks is the only fault: the key file, which the command itself sets, is not another one.
+func TestTableLacksAgent(t *testing.T) {
+	status, _, stderr := call(t, "run", written(t, "a.csv", rows), "--agent", "exact")
+	if status != exitBadInput || !strings.HasPrefix(stderr, `hyper: experiment table has no agent "exact"`) ||
+		strings.Contains(stderr, "key") {
+		t.Errorf("exit status %d, standard error %q; want 2 and only the missing agent", status, stderr)
+	}
+}
+
 // written writes a file with a text in a new folder, and returns its path.
 func written(t *testing.T, name, text string) string {
 	t.Helper()
@@ -71,6 +80,7 @@ func TestBadFilesOfOnesOwn(t *testing.T) {
 		"already has an agent linear":   {"run", "gaussian", "--agent", written(t, "linear.json", `{"learner": "linear"}`)},
 		"missing":                       {"run", written(t, "a.csv", "x,kind\n1,a\n,b\n")},
 		"none.csv":                      {"run", "none.csv"},
+		"header by --set file=FILE":     {"run", "table"},
 		"cannot be read as Parquet":     {"run", written(t, "a.parquet", rows)},
 		`unknown "shufled" (did you me`: {"run", "table", "--set", "data=digits", "--set", "order=shufled"},
 		`has no column "knd"`:           {"run", written(t, "a.csv", rows), "--set", "target=knd"},

@@ -40,8 +40,10 @@ func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, e
 	}
 	errs = append(errs, grouped(wrong)...)
 	slices.Sort(given)
-	for _, k := range given {
-		errs = append(errs, x.unused(agents, k, spec.Entries))
+	if len(spec.Entries) > 0 { // otherwise every key would be unused
+		for _, k := range given {
+			errs = append(errs, x.unused(agents, k, spec.Entries))
+		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return Spec{}, errors.Join(err, errors.Join(spec.settingFaults()...))

@@ -62,7 +62,7 @@ func TestSizesAndExperimentsSets(t *testing.T) {
 		{"pair", []string{"c=7,8"}, []string{"b=20"}, []string{"a=30,31"}, "[{30 20 7} {31 20 7} {30 20 8} {31 20 8}]"},
 		{"pair", []string{"arms=10"}, []string{"arms=20"}, nil, "[{1 2 3}]"},
 		{"toy", []string{"arms=10"}, []string{"a=3", "arms=20"}, nil, "[{20}]"},
-		{"toy", nil, nil, []string{"a=3"}, `no agent here has a key "a"`},
+		{"toy", nil, nil, []string{"a=3"}, `no agent here has a key "a"; the keys are arms, delay`},
 		{"pair", nil, nil, []string{"a=3,4,3"}, "a=3,4,3: 3 and 3 are the same value; give it once"},
 		{"pair", nil, nil, []string{"a=3,4,+3"}, "3 and +3 are the same value"},
 		{"pair", nil, []string{"a"}, nil, `"a" is not of the form key=value`},

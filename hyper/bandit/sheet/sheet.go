@@ -84,7 +84,8 @@ func Read(file string) (*Sheet, error) {
 
 func readFile(file string) ([]byte, error) {
 	if file == "" {
-		return nil, errors.New("file is missing: name a CSV file with a header")
+		return nil, fmt.Errorf("file is missing: choose a built-in data set by --set data=NAME, with NAME one of %s, or "+
+			"name a CSV or Parquet file with a header by --set file=FILE", strings.Join(Sets(), ", "))
 	}
 	info, err := os.Stat(file)
 	switch {
