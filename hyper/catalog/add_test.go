@@ -150,3 +150,15 @@ func ExamplePolicies() {
 	// hidden widths none
 	// index-dim int 10
 }
+
+// A person may write true and false for yes and no, and a number of units for widths.
+func TestSetValuesOfAPerson(t *testing.T) {
+	for text, want := range map[string]string{`false`: "no", `true`: "yes", `"no"`: "no"} {
+		s := learners.NewEnsemble(true)
+		err := catalog.SetValues(s, []byte(`{"additive-prior": `+text+`, "hidden": 3}`))
+		if got := catalog.Values(s); err != nil || got["additive-prior"] != want || got["hidden"] != "3" {
+			t.Errorf("additive-prior %s: got %v with hidden %v, error %v; want %s with 3", text, got["additive-prior"],
+				got["hidden"], err, want)
+		}
+	}
+}

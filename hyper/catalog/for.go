@@ -35,8 +35,11 @@ func For(name string, p bandit.Problem, settings json.RawMessage) (learner.Learn
 // Find returns the function of a name in [Learners]. The error lists the names.
 func Find(name string) (func(arms bool) LearnerMaker, error) {
 	e, ok := makers.find(name)
+	names := makers.names()
+	if name == "" {
+		return nil, fmt.Errorf("learner is missing; the learners are %s", strings.Join(names, ", "))
+	}
 	if !ok {
-		names := makers.names()
 		return nil, fmt.Errorf("unknown learner %q%s; choose %s", name, nearest.Hint(name, names),
 			strings.Join(names, ", "))
 	}

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -100,7 +101,7 @@ func Values(settings any) map[string]any {
 func SetValues(settings any, raw json.RawMessage) error {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &values); err != nil {
-		return fmt.Errorf("settings: %w", err)
+		return errors.New("settings must be a JSON object, {KEY: VALUE}")
 	}
 	for _, choices := range []bool{true, false} { // choices first, because they add keys
 		for _, f := range fields(settings) {

@@ -116,13 +116,21 @@ func (f field) parse(text string, t reflect.Type) (any, error) {
 	return text, nil
 }
 
-// setJSON sets the field to a JSON value: a number or a text. In records of searches, a number may be a text.
+// setJSON sets the field to a JSON value: a number or a text. In records of searches, a number may be a text. For yes
+// and no a person may write true and false.
 func (f field) setJSON(raw json.RawMessage) error {
 	text := string(raw)
-	if f.Kind != kindInt && f.Kind != kindNumber || strings.HasPrefix(text, `"`) {
+	switch {
+	case strings.HasPrefix(text, `"`):
 		if err := json.Unmarshal(raw, &text); err != nil {
 			return err
 		}
+	case f.Kind == kindText:
+		return fmt.Errorf("want a text in quotes, got %.40s", text)
+	case f.Kind == kindBool && text == "true":
+		text = "yes"
+	case f.Kind == kindBool && text == "false":
+		text = "no"
 	}
 	return f.set(text)
 }

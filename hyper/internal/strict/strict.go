@@ -21,8 +21,8 @@ var options = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWit
 	json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false))
 
 // JSON decodes one value. It returns an error for a field that the target does not have, a duplicate key in an object,
-// a value of the wrong type, text that is not UTF-8, and anything after the value. The error names the place, such as
-// actions[2].id. With errors.Is, the error is strconv.ErrRange for a number that the target cannot hold, io.EOF for a
+// a value of the wrong type, text that is not UTF-8, and anything after the value. A byte order mark may come before the
+// value. The error names the place, such as actions[2].id. With errors.Is, the error is strconv.ErrRange for a number that the target cannot hold, io.EOF for a
 // text without a value, and io.ErrUnexpectedEOF for a text that is cut off. Keys of a struct that differ only in case
 // are the same key.
 func JSON(text []byte, target any) error { return read(text, target) }
@@ -33,11 +33,18 @@ func WithoutNull(text []byte, target any) error {
 }
 
 func read(text []byte, target any, more ...json.Options) error {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if len(bytes.TrimSpace(text)) == 0 {
-		return io.EOF
+		return errEmpty{}
 	}
 	return inWords(json.Unmarshal(text, target, options, json.JoinOptions(more...)))
 }
+
+// errEmpty reports a text without a value.
+type errEmpty struct{}
+
+func (errEmpty) Error() string { return "the text is empty" }
+func (errEmpty) Unwrap() error { return io.EOF }
 
 var errNull = errors.New("must not be null: give a value, or leave it out")
 

@@ -22,6 +22,14 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// Editors of some systems begin a file with a byte order mark.
+func TestJSONByteOrderMark(t *testing.T) {
+	v := new(target)
+	if err := JSON([]byte("\ufeff{\"seed\": 1}"), v); err != nil || v.Seed != 1 {
+		t.Error(v, err)
+	}
+}
+
 // Keys of a struct that differ only in case are the same key.
 func TestJSONFoldsCase(t *testing.T) {
 	if err := JSON([]byte(`{"seed": 1, "Seed": 2}`), new(target)); err == nil ||
@@ -65,8 +73,8 @@ func TestJSONLosesNothing(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	if err := JSON(nil, new(target)); !errors.Is(err, io.EOF) {
-		t.Errorf("empty text: got error %v, want io.EOF", err)
+	if err := JSON(nil, new(target)); !errors.Is(err, io.EOF) || err.Error() != "the text is empty" {
+		t.Errorf("empty text: got error %v, want io.EOF in words", err)
 	}
 	if err := JSON([]byte(`{"seed": 1`), new(target)); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("text that ends early: got error %v, want io.ErrUnexpectedEOF", err)
