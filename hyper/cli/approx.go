@@ -54,7 +54,7 @@ is a transport map from p_z to the measure mu. approx estimates the probability
 from fresh z, and prints an exact lower bound at 99% confidence.`,
 		Example: `  hyper approx --measure mixture --points 3 --epsilon 0.1 --delta 0.1
   hyper approx --measure posterior --points 8 --epsilon 0.1 --delta 0.1 --reference gaussian --json`,
-		Args: cobra.NoArgs,
+		Args: argument(),
 	}
 	f.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {

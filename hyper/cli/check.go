@@ -92,10 +92,17 @@ func checkCommand() *cobra.Command {
 		Example:           checkExample,
 		ValidArgsFunction: completeFirst,
 		Args: func(c *cobra.Command, args []string) error {
-			if f.all || f.paper {
-				return cobra.NoArgs(c, args)
+			flag := "all"
+			if f.paper {
+				flag = "paper"
 			}
-			return argument("EXPERIMENT")(c, args)
+			switch {
+			case !f.all && !f.paper:
+				return argument("EXPERIMENT")(c, args)
+			case len(args) > 0:
+				return fmt.Errorf("--%s takes no EXPERIMENT, and got %s; see hyper check --help", flag, args[0])
+			}
+			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {

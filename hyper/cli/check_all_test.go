@@ -112,11 +112,11 @@ func TestCheckPaper(t *testing.T) {
 			len(lines), sixth, err)
 	}
 	for want, args := range map[string][]string{
-		"--paper needs one --study DIR":          {"check", "--paper"},
-		"--runs cannot be combined with --paper": {"check", "--paper", "--study", "x", "--runs", "3"},
-		"no results in folders":                  {"check", "--paper", "--study", t.TempDir()},
-		"--figure needs --paper":                 {"check", "gaussian", "--figure", "x"},
-		"unknown command \"ids\" for":            {"check", "--paper", "ids", "--study", "x"},
+		"--paper needs one --study DIR":            {"check", "--paper"},
+		"--runs cannot be combined with --paper":   {"check", "--paper", "--study", "x", "--runs", "3"},
+		"no results in folders":                    {"check", "--paper", "--study", t.TempDir()},
+		"--figure needs --paper":                   {"check", "gaussian", "--figure", "x"},
+		"--paper takes no EXPERIMENT, and got ids": {"check", "--paper", "ids", "--study", "x"},
 	} {
 		refused(t, args, want)
 	}
@@ -146,10 +146,10 @@ func TestCheckAllOfOneClaim(t *testing.T) {
 // Impossible requests are refused, with advice.
 func TestCheckAllRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
-		"needs one --study DIR":    {"check", "--all"},
-		"unknown command":          {"check", "--all", "ids", "--study", "x"},
-		"no results in folders":    {"check", "--all", "--study", t.TempDir()},
-		"--periods needs a single": {"check", "--all", "--study", "x", "--periods", "10"},
+		"needs one --study DIR":     {"check", "--all"},
+		"--all takes no EXPERIMENT": {"check", "--all", "ids", "--study", "x"},
+		"no results in folders":     {"check", "--all", "--study", t.TempDir()},
+		"--periods needs a single":  {"check", "--all", "--study", "x", "--periods", "10"},
 	} {
 		refused(t, args, want)
 	}

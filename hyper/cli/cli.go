@@ -108,10 +108,16 @@ func newCommand() *cobra.Command {
 		listCommand(), checkCommand(), tuneCommand(), sweepCommand(), shardCommand(), statusCommand(), mergeCommand(),
 		benchCommand(), serveCommand(), rewardCommand(), replayCommand(), evaluateCommand(),
 		doctorCommand(), versionCommand(), testbedCommand(), tableCommand(), testbedWorkerCommand(), workerCommand())
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "help" { // cobra's own would print the general help for an unknown command
+			c.Args = func(_ *cobra.Command, args []string) error { return knownCommand(root, args) }
+		}
+	}
 	return root
 }
 
-// knownCommand returns an error for arguments that are not a command.
+// knownCommand returns an error for arguments that do not begin with a command.
 func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

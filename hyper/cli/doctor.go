@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Show which backends work here, their versions, and how to install missing ones",
-		Args:  cobra.NoArgs,
+		Args:  argument(),
 		RunE:  func(c *cobra.Command, _ []string) error { return doctor(c.OutOrStdout()) },
 	}
 }
@@ -92,6 +93,9 @@ func probe(name string) (string, error) {
 // compileCache describes the cache of XLA's compiled programs.
 func compileCache() string {
 	if backend.CompileCacheDir() == "" {
+		if os.Getenv("HYPER_COMPILE_CACHE") == "" {
+			return "switched off, because HOME is not set; HYPER_COMPILE_CACHE=DIR chooses a folder"
+		}
 		return "switched off by HYPER_COMPILE_CACHE"
 	}
 	c, err := backend.ReadCompileCache()

@@ -65,17 +65,14 @@ func checkKnown(kind string, valid []string, words ...string) error {
 	return nil
 }
 
-// argument requires exactly the named arguments.
+// argument requires exactly the named arguments, or no argument if there is no name.
 func argument(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == len(names) {
 			return nil
 		}
-		count := "one argument"
-		if len(names) > 1 {
-			count = "two arguments"
-		}
-		return fmt.Errorf("%s takes %s, %s, and got %d; see %[1]s --help", c.CommandPath(), count,
+		count := []string{"no argument", "one argument, ", "two arguments, "}[len(names)]
+		return fmt.Errorf("%s takes %s%s, and got %d; see %[1]s --help", c.CommandPath(), count,
 			strings.Join(names, " and "), len(args))
 	}
 }

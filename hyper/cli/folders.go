@@ -18,12 +18,37 @@ import (
 // firstRung is the first file that a search by hyper tune writes.
 var firstRung = filepath.Join(tune.RungDir("", 1), lab.ResultsFile)
 
-// folders lists the kinds of folders that commands write. A file identifies each kind.
-var folders = []struct{ file, holds, advice string }{
-	{lab.ResultsFile, "the results of a run", "`hyper resume %s` continues it"},
-	{sweep.SearchFile, "a search by hyper sweep", "`hyper sweep %s` continues it"},
-	{sweep.PlanFile, "a sweep", "`hyper sweep %s` continues it"},
-	{firstRung, "a search by hyper tune", "`hyper tune --out %s` with the same arguments continues it"},
+// folders lists the kinds of folders that commands write. A file identifies each kind. advice says how to continue, and
+// read how to get results that other commands can read.
+var folders = []struct{ file, holds, advice, read string }{
+	{lab.ResultsFile, "the results of a run", "`hyper resume %s` continues it", ""},
+	{sweep.SearchFile, "a search by hyper sweep", "`hyper sweep %s` continues it",
+		"`hyper merge %s FILE.jsonl.gz` makes a file of the results of a round"},
+	{sweep.PlanFile, "a sweep", "`hyper sweep %s` continues it",
+		"`hyper merge %s FILE.jsonl.gz` makes a file of its results"},
+	{firstRung, "a search by hyper tune", "`hyper tune --out %s` with the same arguments continues it",
+		"%s has the results of its first round"},
+}
+
+// notOfRun returns an error if one of the paths is a folder of another command than hyper run. The error says how to
+// get its results.
+func notOfRun(paths []string) error {
+	for _, path := range paths {
+		for _, f := range folders {
+			if _, err := os.Stat(filepath.Join(path, f.file)); err != nil {
+				continue
+			}
+			if f.read == "" {
+				break
+			}
+			where := path
+			if f.file != sweep.PlanFile {
+				where = tune.RungDir(path, 1)
+			}
+			return fmt.Errorf("%s has %s; "+f.read, path, f.holds, where)
+		}
+	}
+	return nil
 }
 
 // newFolder makes a folder for results of the kind that the file own identifies. It returns an error if the folder
@@ -88,6 +113,9 @@ func howToFinish(path string) string {
 // readSome reads and joins results that may be unfinished. It returns a notice for each folder or file whose runs are
 // not all complete.
 func readSome(paths []string, mix mixFlag) (h lab.Header, rows []lab.Row, notices []string, err error) {
+	if err := notOfRun(paths); err != nil {
+		return h, nil, nil, err
+	}
 	h, rows, err = analysis.Reader{Mix: mix.reporter(), Unfinished: func(path string, runs, begun, complete int) {
 		notices = append(notices, fmt.Sprintf("%s is unfinished: of %d runs %d have begun, and %d are complete; %s",
 			path, runs, begun, complete, howToFinish(path)))

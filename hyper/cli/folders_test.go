@@ -95,6 +95,12 @@ func TestFoldersAreOfOneCommand(t *testing.T) {
 	goOn := "has the results of a run: choose another --out; `hyper resume " + run + "` continues"
 	refused(t, append(sweep, "--out", run), goOn)
 	refused(t, append(tune, run), goOn)
+	again := []string{"run", "gaussian", "--agent", "linear", "--runs", "3", "--periods", "20", "--out", run}
+	refused(t, again, run+" holds other results, with agent exact,linear instead of linear, runs 2 instead of 3; choose")
+	for _, verb := range []string{"compare", "plot"} {
+		refused(t, []string{verb, swept}, "has a sweep; `hyper merge "+swept+" FILE.jsonl.gz` makes a file of its results")
+		refused(t, []string{verb, run, tuned}, "has a search by hyper tune; "+tuned+"/rung-1 has the results of its first")
+	}
 	refused(t, append(sweep, search...), "has a sweep: choose another --out; `hyper sweep "+swept+"` continues")
 	refused(t, append(sweep, "--out", tuned), "has a search")
 	refused(t, []string{"run", "gaussian", "--out", swept}, "has a sweep")

@@ -128,6 +128,10 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 		"compare":                                  "hyper compare takes one argument or more, DIR or FILE",
 		"bench study":                              "hyper bench study takes one argument or more, EXPERIMENT",
 		"check gaussian --claim foo":               "the claims are linear-near-exact",
+		"doctor foo":                               "hyper doctor takes no argument, and got 1; see hyper doctor --help",
+		"version foo":                              "hyper version takes no argument, and got 1",
+		"help plto":                                `unknown command "plto" (did you mean "plot"?)`,
+		"help nothing":                             `unknown command "nothing"; the commands are`,
 		"list foo":                                 "the experiments are gaussian",
 		"list gaussian idz":                        `did you mean "ids"?`,
 		"chekc gaussian":                           `unknown command "chekc" (did you mean "check"?)`,
@@ -318,6 +322,20 @@ func TestDivergedRunsAreShown(t *testing.T) {
 	if _, table, _ := call(t, "compare", dir); !strings.Contains(table, "linear (all 3 diverged)") ||
 		strings.Contains(table, "Inf") {
 		t.Errorf("compare: got %s, want 3 diverged runs and no Inf", table)
+	}
+}
+
+// Without a home folder the compile cache is off. doctor then does not name a variable that is not set as the cause.
+func TestCompileCacheWithoutHome(t *testing.T) {
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "HYPERMODELS_HOME", "HYPER_COMPILE_CACHE"} {
+		t.Setenv(name, "")
+	}
+	if got := compileCache(); !strings.Contains(got, "HOME is not set") {
+		t.Errorf("no home folder: %s", got)
+	}
+	t.Setenv("HYPER_COMPILE_CACHE", "off")
+	if got := compileCache(); got != "switched off by HYPER_COMPILE_CACHE" {
+		t.Error(got)
 	}
 }
 

@@ -36,7 +36,7 @@ table reads records of hyper testbed, study files (hyper export) and costs.json
 (hyper bench study --json), in folders like those of notebooks/results. The
 table includes all agents whose study files are in these folders.`,
 		Example: "  hyper table --study notebooks/results",
-		Args:    cobra.NoArgs,
+		Args:    argument(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if _, err := os.Stat(study); err != nil {
 				return fmt.Errorf("there is no folder %s: give --study DIR, a folder of results", study)

@@ -15,7 +15,7 @@ func versionCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Show the version of the code as results record it, and the changes that affected results",
-		Args:  cobra.NoArgs,
+		Args:  argument(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			p := lab.ThisProvenance(backend.Default())
 			if asJSON {

@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
@@ -45,8 +48,8 @@ func (e *engine) continueFile(path string, want Header) error {
 	}
 	h, rows := found.header, found.rows
 	if !h.Spec.Equal(want.Spec) || h.Backend != want.Backend || h.BatchRuns != want.BatchRuns {
-		return fmt.Errorf("%s holds %w; choose another --out, or continue them with `hyper resume %[1]s`", e.opts.Dir,
-			ErrOtherResults)
+		return fmt.Errorf("%s holds %w, with %s; choose another --out, or continue them with `hyper resume %[1]s`",
+			e.opts.Dir, ErrOtherResults, differences(h, want))
 	}
 	if err := e.mayContinue(path, h, want); err != nil {
 		return err
@@ -72,7 +75,53 @@ func (e *engine) continueFile(path string, want Header) error {
 }
 
 // ErrOtherResults reports that a folder holds results of another Spec, backend or batch size.
-var ErrOtherResults = errors.New("results of another Spec, backend or batch size")
+var ErrOtherResults = errors.New("other results")
+
+// differences says how an old header differs from a new one, in the words of the command's flags and keys. A setting
+// that differs in several entries is named once.
+func differences(old, now Header) string {
+	var all []string
+	named := map[string]bool{}
+	compare := func(name string, before, after any) {
+		if text := fmt.Sprintf("%s %v instead of %v", name, before, after); fmt.Sprint(before) != fmt.Sprint(after) &&
+			!named[name] {
+			all, named[name] = append(all, text), true
+		}
+	}
+	compare("experiment", old.Spec.Experiment, now.Spec.Experiment)
+	compare("agent", agentsOf(old.Spec), agentsOf(now.Spec))
+	compare("runs", old.Spec.Runs, now.Spec.Runs)
+	compare("periods", old.Spec.Periods, now.Spec.Periods)
+	compare("seed", old.Spec.Seed, now.Spec.Seed)
+	compare("backend", old.Backend, now.Backend)
+	compare("batch-runs", old.BatchRuns, now.BatchRuns)
+	if agentsOf(old.Spec) == agentsOf(now.Spec) {
+		compare("number of settings", len(old.Spec.Entries), len(now.Spec.Entries))
+	}
+	if len(all) == 0 { // only settings are left
+		for i, e := range old.Spec.Entries {
+			before, after := catalog.Values(e.Setting), catalog.Values(now.Spec.Entries[i].Setting)
+			for _, key := range slices.Sorted(maps.Keys(before)) {
+				compare(key, before[key], after[key])
+			}
+		}
+	}
+	if len(all) == 0 {
+		return "other learners or another table"
+	}
+	return strings.Join(all, ", ")
+}
+
+// agentsOf returns the names of the agents of a Spec, each once.
+func agentsOf(s Spec) string {
+	var names []string
+	for _, e := range s.Entries {
+		if !slices.Contains(names, e.Agent) {
+			names = append(names, e.Agent)
+		}
+	}
+	return strings.Join(names, ",")
+}
 
 // mayContinue returns nil if the existing rows are the rows that this code would have made, or if the options allow the
 // results of different code to mix.

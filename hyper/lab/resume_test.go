@@ -116,9 +116,18 @@ func TestForeignAndDamagedFilesAreRefused(t *testing.T) {
 	other := s
 	other.Runs++
 	o.Dir = dir
-	if _, err := lab.Run(t.Context(), other, paper.Known, o); err == nil ||
-		!strings.Contains(err.Error(), "another Spec") {
-		t.Errorf("another Spec: error %v", err)
+	steps := spec(t, "linear", lab.Size{Periods: 50, Runs: 4},
+		append(small["linear sampled"][1:5:5], "step-size=0.1,0.5")...)
+	for want, c := range map[string]struct {
+		s     lab.Spec
+		batch int
+	}{"with runs 4 instead of 5;": {other, 8}, "with step-size 0.3 instead of 0.5;": {steps, 8},
+		"with batch-runs 8 instead of 2;": {s, 2}} {
+		o.BatchRuns = c.batch
+		if _, err := lab.Run(t.Context(), c.s, paper.Known, o); !errors.Is(err, lab.ErrOtherResults) ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("another Spec: error %v, want %s", err, want)
+		}
 	}
 }
 
