@@ -16,6 +16,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
@@ -32,7 +33,7 @@ func Complete(dir string, known map[string]lab.Experiment, sets ...string) (lab.
 	if len(rows) != want {
 		return h, nil, fmt.Errorf("%s: %w: it has %d of %d rows; finish the runs with "+
 			"`hyper resume %s`", dir, lab.ErrResults, len(rows),
-			want, dir)
+			want, shell.Word(dir))
 	}
 	if len(sets) == 0 {
 		return h, rows, nil

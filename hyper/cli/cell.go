@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/notebook"
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
@@ -32,7 +33,7 @@ func simulateInCell(w io.Writer, dir string, spec lab.Spec, engine engineFlags,
 	watch.Close()
 	if errors.Is(err, lab.ErrInterrupted) {
 		fmt.Fprintf(os.Stderr, "interrupted; all results are saved: `%%hyper resume %s` continues, and "+
-			"notebook.Results(%[1]q) reads the results so far\n", dir)
+			"notebook.Results(%q) reads the results so far\n", shell.Word(dir), dir)
 	}
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func simulateInCell(w io.Writer, dir string, spec lab.Spec, engine engineFlags,
 		return printLines(w, outcomes...)
 	}
 	notebook.ShowMarkdown(markdownOutcome(outcomes, labels) + fmt.Sprintf("\n\nResults in `%s`: "+
-		"`notebook.Results(%[1]q)` reads them in the next cells, `%%hyper plot %[1]s` draws them.", dir))
+		"`notebook.Results(%[1]q)` reads them in the next cells, `%%hyper plot %s` draws them.", dir, shell.Word(dir)))
 	return nil
 }
 

@@ -121,7 +121,7 @@ func checkCommand() *cobra.Command {
 	flags := c.Flags()
 	flags.BoolVar(&f.paper, "paper", false, "print whether ten sentences of the paper hold, from the results in "+
 		"--study DIR")
-	flags.StringVar(&f.figure, "figure", "", "with --paper: path of a figure of the answers, without extension")
+	flags.StringVar(&f.figure, "figure", "", "with --paper: path of figures of the answers, .png and .svg")
 	flags.BoolVar(&f.all, "all", false, "print the table of all claims that do not belong to the ten sentences, from "+
 		"the results in --study DIR")
 	flags.BoolVar(&f.quick, "quick", false, "use the claims' quick sizes, with fewer runs: takes a minute or two")

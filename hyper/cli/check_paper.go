@@ -33,7 +33,7 @@ func (f *checkFlags) answers(c *cobra.Command) error {
 	if f.figure != "" {
 		p, err := forest(all)
 		if err == nil {
-			err = plot.Save(p, f.figure)
+			_, err = saveFigure(p, f.figure, "figure")
 		}
 		if err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
 
@@ -81,7 +82,8 @@ func (f *clusterFlags) slurm(ctx context.Context, w io.Writer, p sweep.Plan, dir
 		return err
 	}
 	if len(due) == 0 {
-		fmt.Fprintf(os.Stderr, "all shards of %s are done, running or in the queue; see `hyper status %s`\n", dir, dir)
+		fmt.Fprintf(os.Stderr, "all shards of %s are done, running or in the queue; see `hyper status %s`\n", dir,
+			shell.Word(dir))
 		return nil
 	}
 	if dryRun {
@@ -93,7 +95,7 @@ func (f *clusterFlags) slurm(ctx context.Context, w io.Writer, p sweep.Plan, dir
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "job %s: shards %s; `hyper status %s` shows the progress\n", job, sweep.Ranges(due), dir)
+	fmt.Fprintf(w, "job %s: shards %s; `hyper status %s` shows the progress\n", job, sweep.Ranges(due), shell.Word(dir))
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
@@ -45,7 +46,7 @@ func notOfRun(paths []string) error {
 			if f.file != sweep.PlanFile {
 				where = tune.RungDir(path, 1)
 			}
-			return fmt.Errorf("%s has %s; "+f.read, path, f.holds, where)
+			return fmt.Errorf("%s has %s; "+f.read, path, f.holds, shell.Word(where))
 		}
 	}
 	return nil
@@ -56,7 +57,7 @@ func notOfRun(paths []string) error {
 func newFolder(dir, own string) error {
 	for _, f := range folders {
 		if _, err := os.Stat(filepath.Join(dir, f.file)); err == nil && f.file != own {
-			return fmt.Errorf("%s has %s: choose another --out; "+f.advice, dir, f.holds, dir)
+			return fmt.Errorf("%s has %s: choose another --out; "+f.advice, dir, f.holds, shell.Word(dir))
 		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -105,7 +106,7 @@ func howToFinish(path string) string {
 		path = filepath.Dir(path)
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Sprintf("`hyper resume %s` continues the run", path)
+		return fmt.Sprintf("`hyper resume %s` continues the run", shell.Word(path))
 	}
 	return "export it again when all runs have ended"
 }

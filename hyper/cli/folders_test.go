@@ -172,6 +172,35 @@ func TestIncompleteRunsAreSaid(t *testing.T) {
 	}
 }
 
+// A name of one figure names both. If figures cannot be written, the error names the folder and the flag for another.
+func TestPlotOut(t *testing.T) {
+	dir, folder, file := tinyRun(t, "2"), t.TempDir(), written(t, "file", "")
+	for _, name := range []string{"a", "b.svg", "c.png"} {
+		_, _, stderr := call(t, "plot", dir, "--out", filepath.Join(folder, name))
+		path := filepath.Join(folder, name[:1])
+		if want := "wrote " + path + ".png and " + path + ".svg\n"; stderr != want {
+			t.Errorf("--out %s: standard error %q, want %q", name, stderr, want)
+		}
+	}
+	if made := must.M1(os.ReadDir(folder)); len(made) != 6 {
+		t.Errorf("got %v, want two figures of each name", made)
+	}
+	refused(t, []string{"plot", dir, "--out", filepath.Join(file, "x")}, "figures cannot be written in "+file+": ",
+		"choose another path by --out")
+}
+
+// A command that is printed can be copied into a shell, even if the folder's name has a space.
+func TestPrintedCommandsAreQuoted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "my results")
+	must.M(os.CopyFS(dir, os.DirFS(tinyRun(t, "2"))))
+	_, _, stderr := call(t, "resume", dir)
+	if want := "results in " + dir + "; `hyper plot '" + dir + "'` draws them"; !strings.Contains(stderr, want) {
+		t.Errorf("standard error %q, want %q", stderr, want)
+	}
+	refused(t, append([]string{"sweep", "--out", dir}, tinySweep...), "`hyper resume '"+dir+"'` continues it")
+	refused(t, []string{"run", "gaussian", "--runs", "1", "--out", dir}, "`hyper resume '"+dir+"'`")
+}
+
 // Figures are written next to a file with any name. If there are too few runs for an interval, the table has a dash.
 func TestPlotAndCompareFiles(t *testing.T) {
 	dir, folder := tinyRun(t, "2"), t.TempDir()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
@@ -39,7 +40,7 @@ func printOutcome(w io.Writer, dir string, p lab.Progress, asJSON bool) error {
 		return err
 	}
 	fmt.Fprintln(w, "\n"+plusMinusNote)
-	fmt.Fprintf(os.Stderr, "\nresults in %s; `hyper plot %s` draws them\n", dir, dir)
+	fmt.Fprintf(os.Stderr, "\nresults in %s; `hyper plot %s` draws them\n", dir, shell.Word(dir))
 	return nil
 }
 

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	gonum "gonum.org/v1/plot"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/notebook"
@@ -28,7 +31,8 @@ func plotCommand() *cobra.Command {
 	flags := c.Flags()
 	mix.add(flags)
 	flags.StringVar(&out, "out", "",
-		"path of the figures without extension (default: regret in the first DIR, or the first FILE)")
+		"path of the figures, which get the extensions .png and .svg (default: regret in the first DIR, or the first "+
+			"FILE)")
 	flags.StringVar(&options.Title, "title", "", "title of the figure")
 	flags.BoolVar(&options.Average, "average", false,
 		"draw average regret per period on log axes instead of cumulative regret")
@@ -55,6 +59,19 @@ func figureOf(path string) string {
 	return filepath.Join(path, "regret")
 }
 
+// saveFigure writes a figure as PNG and SVG to the path of a flag, with or without an extension, and returns the path
+// without it. The error says in which folder figures cannot be written.
+func saveFigure(p *gonum.Plot, path, flag string) (string, error) {
+	path = strings.TrimSuffix(strings.TrimSuffix(path, ".png"), ".svg")
+	err := plot.Save(p, path)
+	var place *fs.PathError
+	if errors.As(err, &place) {
+		err = fmt.Errorf("figures cannot be written in %s: %w; choose another path by --%s", filepath.Dir(path),
+			place.Err, flag)
+	}
+	return path, err
+}
+
 // drawRegret draws the curves of all results in one figure, and prints its files to w.
 func drawRegret(w io.Writer, paths []string, out string, options plot.Options, mix mixFlag) error {
 	h, rows, notices, err := readSome(paths, mix)
@@ -66,7 +83,7 @@ func drawRegret(w io.Writer, paths []string, out string, options plot.Options, m
 	if err != nil {
 		return err
 	}
-	if err := plot.Save(p, out); err != nil {
+	if out, err = saveFigure(p, out, "out"); err != nil {
 		return err
 	}
 	if inCell() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -111,7 +112,8 @@ func simulate(w io.Writer, dir string, spec lab.Spec, engine engineFlags,
 		return err
 	})
 	if errors.Is(err, lab.ErrInterrupted) {
-		fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are saved: `hyper resume %s` continues\n", dir)
+		fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are saved: `hyper resume %s` continues\n",
+			shell.Word(dir))
 	}
 	if err != nil {
 		return err

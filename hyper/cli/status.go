@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
@@ -97,7 +98,7 @@ func printStates(w io.Writer, dir string, states []sweep.Status) error {
 		100*float64(sum.Done)/float64(sum.Total), sum.Total)
 	switch left := sum.Left.Round(time.Second); {
 	case sum.Done == sum.Total:
-		fmt.Fprintf(w, "all done: `hyper merge %s FILE.jsonl.gz`\n", dir)
+		fmt.Fprintf(w, "all done: `hyper merge %s FILE.jsonl.gz`\n", shell.Word(dir))
 	case sum.Rate == 0:
 		fmt.Fprintln(w, "time left: unknown, nothing has been computed yet")
 	case len(sum.Shards[sweep.Running]) > 0:
@@ -117,7 +118,7 @@ func printStates(w io.Writer, dir string, states []sweep.Status) error {
 		return err
 	}
 	if len(sum.Again) > 0 {
-		fmt.Fprintf(w, "to run again: shards %s, with `hyper sweep %s`\n", sweep.Ranges(sum.Again), dir)
+		fmt.Fprintf(w, "to run again: shards %s, with `hyper sweep %s`\n", sweep.Ranges(sum.Again), shell.Word(dir))
 	}
 	return nil
 }

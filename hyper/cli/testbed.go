@@ -51,7 +51,7 @@ func (f *testbedFlags) add(c *cobra.Command) {
 	flags.StringSliceVar(&f.regret, "regret", nil,
 		"FILE,...: study files of the same agents in a bandit; print the correlation of regret and divergence")
 	flags.StringVar(&f.baseline, "baseline", "mlp", "the agent to which the others are compared")
-	flags.StringVar(&f.figure, "figure", "", "path of a figure of the leaderboard, without extension")
+	flags.StringVar(&f.figure, "figure", "", "path of figures of the leaderboard, .png and .svg")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object for each agent and tau")
 }
 

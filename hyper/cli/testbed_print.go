@@ -61,7 +61,7 @@ func (f *testbedFlags) print(w io.Writer, s testbed.Sweep, lines []testbed.Line)
 		if err != nil {
 			return err
 		}
-		if err := plot.Save(p, f.figure); err != nil {
+		if _, err := saveFigure(p, f.figure, "figure"); err != nil {
 			return err
 		}
 	}

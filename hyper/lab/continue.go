@@ -14,6 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 )
 
 // open creates the result file, or continues an existing one.
@@ -48,8 +49,8 @@ func (e *engine) continueFile(path string, want Header) error {
 	}
 	h, rows := found.header, found.rows
 	if !h.Spec.Equal(want.Spec) || h.Backend != want.Backend || h.BatchRuns != want.BatchRuns {
-		return fmt.Errorf("%s holds %w, with %s; choose another --out, or continue them with `hyper resume %[1]s`",
-			e.opts.Dir, ErrOtherResults, differences(h, want))
+		return fmt.Errorf("%s holds %w, with %s; choose another --out, or continue them with `hyper resume %s`",
+			e.opts.Dir, ErrOtherResults, differences(h, want), shell.Word(e.opts.Dir))
 	}
 	if err := e.mayContinue(path, h, want); err != nil {
 		return err
@@ -94,17 +95,19 @@ func differences(old, now Header) string {
 	compare("periods", old.Spec.Periods, now.Spec.Periods)
 	compare("seed", old.Spec.Seed, now.Spec.Seed)
 	compare("backend", old.Backend, now.Backend)
-	compare("batch-runs", old.BatchRuns, now.BatchRuns)
 	if agentsOf(old.Spec) == agentsOf(now.Spec) {
 		compare("number of settings", len(old.Spec.Entries), len(now.Spec.Entries))
 	}
-	if len(all) == 0 { // only settings are left
+	if agentsOf(old.Spec) == agentsOf(now.Spec) && len(old.Spec.Entries) == len(now.Spec.Entries) {
 		for i, e := range old.Spec.Entries {
 			before, after := catalog.Values(e.Setting), catalog.Values(now.Spec.Entries[i].Setting)
 			for _, key := range slices.Sorted(maps.Keys(before)) {
 				compare(key, before[key], after[key])
 			}
 		}
+	}
+	if len(all) == 0 { // its default depends on the above
+		compare("batch-runs", old.BatchRuns, now.BatchRuns)
 	}
 	if len(all) == 0 {
 		return "other learners or another table"

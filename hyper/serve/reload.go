@@ -10,6 +10,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
 	"github.com/hypermodels/hypermodels/hyper/serve/api"
 	"github.com/hypermodels/hypermodels/hyper/serve/offline"
@@ -118,7 +119,8 @@ func (s *Server) replaceAgent(ctx context.Context, spec api.Spec, anew bool) err
 	if anew && log.First() > 0 {
 		return fmt.Errorf("the agent must learn anew from the log to get other arms or features, and the log has dropped "+
 			"its records before record %d (--keep-log): keep arms and names as they are, or let `hyper replay %s --agent "+
-			"FILE.json --to NEW` learn from what is left, and serve the new folder", log.First(), s.options.Dir)
+			"FILE.json --to NEW` learn from what is left, and serve the new folder", log.First(),
+			shell.Word(s.options.Dir))
 	}
 	next, err := offline.Replay(ctx, log, spec, seen)
 	if err != nil {

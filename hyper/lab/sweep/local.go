@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/internal/workers"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -86,7 +87,7 @@ func (d *dispatcher) failed() error {
 	}
 	slices.Sort(numbers)
 	return fmt.Errorf("%w: %s of %s (%s); `hyper sweep %s` runs them again", ErrShards,
-		Ranges(numbers), d.dir, text, d.dir)
+		Ranges(numbers), d.dir, text, shell.Word(d.dir))
 }
 
 func (d *dispatcher) next(ctx context.Context) (n int, ok bool) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/process"
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -73,7 +74,7 @@ func unready(dir string, states []Status) error {
 			left = append(left, s.Shard)
 		}
 	}
-	again := fmt.Sprintf("`hyper sweep %s` runs them", dir)
+	again := fmt.Sprintf("`hyper sweep %s` runs them", shell.Word(dir))
 	if len(damaged) > 0 {
 		return fmt.Errorf("%s: %w: shards %s; %s again", dir, ErrDamaged, Ranges(damaged), again)
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -108,7 +109,7 @@ func (p Plan) Create(dir string, known map[string]lab.Experiment) error {
 	if what := p.difference(existing); what != "" {
 		return fmt.Errorf("%s holds a sweep with %s: choose another folder, or continue that sweep with "+
 			"`hyper sweep %s`",
-			dir, what, dir)
+			dir, what, shell.Word(dir))
 	}
 	return nil
 }
