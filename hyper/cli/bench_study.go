@@ -102,7 +102,10 @@ func readPart(name string, values, pieces []string, mix mixFlag) (lab.Header, []
 // printTradeoffs prints a line for each tradeoff.
 func (t timing) printTradeoffs(w io.Writer, tradeoffs []analysis.Tradeoff, labels []string) error {
 	const head = "agent\tperiod\truns\tmean regret [95%]\toperations\tby operations\tµs/period\tby time\tMB/run"
-	return printAll(w, tradeoffs, t.json, tabwriter.TabIndent, head, func(i int, o analysis.Tradeoff) string {
+	if t.json { // in the form of seconds.jsonl and costs.json
+		return printLines(w, tradeoffs...)
+	}
+	return printAll(w, tradeoffs, false, tabwriter.TabIndent, head, func(i int, o analysis.Tradeoff) string {
 		memory := "-"
 		if o.Bytes > 0 {
 			memory = fmt.Sprintf("%.1f", float64(o.Bytes)/1e6)

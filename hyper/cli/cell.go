@@ -52,7 +52,7 @@ func simulateInCell(w io.Writer, dir string, spec lab.Spec, engine engineFlags,
 		return err
 	}
 	if engine.json {
-		return printLines(w, outcomes...)
+		return printNumbers(w, outcomes...)
 	}
 	notebook.ShowMarkdown(markdownOutcome(outcomes, labels) + fmt.Sprintf("\n\nResults in `%s`: "+
 		"`notebook.Results(%[1]q)` reads them in the next cells, `%%hyper plot %s` draws them.", dir, shell.Word(dir)))

@@ -60,6 +60,9 @@ undecided in the table. --claim prints the lines of some claims. With the name
 beyond instead of an experiment, check prints the table of the claims of later
 work, which are judged together, too.
 
+check keeps no results. If it is interrupted, the next call simulates again.
+hyper run keeps its results; check judges them with --study.
+
 The exit status is 0 if all claims are reproduced (with --paper: if all
 sentences hold), 1 if not, 2 if the input is wrong, and 130 after an
 interruption.`
@@ -210,7 +213,7 @@ func (f *checkFlags) size(claim study.Claim) lab.Size {
 // print prints the finding of a claim.
 func (f *checkFlags) print(w io.Writer, c study.Claim, found study.Finding) error {
 	if f.engine.json {
-		return printLines(w, found)
+		return printNumbers(w, found)
 	}
 	fmt.Fprintf(w, "%s: %s\n  %s\n", c.Name, c.Text, found)
 	if n := found.Diverged[0] + found.Diverged[1]; n > 0 {

@@ -29,7 +29,7 @@ func (f *checkFlags) table(c *cobra.Command, experiments []string) error {
 	for _, j := range all {
 		count[j.Finding.Verdict]++
 		if f.engine.json {
-			if err := printLines(c.OutOrStdout(), j.Finding); err != nil {
+			if err := printNumbers(c.OutOrStdout(), j.Finding); err != nil {
 				return err
 			}
 		}

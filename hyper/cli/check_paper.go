@@ -43,7 +43,7 @@ func (f *checkFlags) answers(c *cobra.Command) error {
 	for _, s := range all {
 		count[s.Verdict]++
 		if f.engine.json {
-			if err := printLines(c.OutOrStdout(), answerLine(s)); err != nil {
+			if err := printNumbers(c.OutOrStdout(), answerLine(s)); err != nil {
 				return err
 			}
 			continue

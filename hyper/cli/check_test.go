@@ -56,7 +56,7 @@ func TestCheckJudgesAtOneSize(t *testing.T) {
 	_, stdout, _ = call(t, append(args, "--json")...)
 	var f map[string]any
 	if err := json.Unmarshal([]byte(stdout), &f); err != nil || f["verdict"] != "not tested" ||
-		f["estimate"] != "NaN" || f["reason"] == nil || f["periods"] != 100000.0 {
+		f["estimate"] != nil || f["reason"] == nil || f["periods"] != 100000.0 {
 		t.Errorf("error %v, got %s, want the verdict \"not tested\"", err, stdout)
 	}
 }
@@ -84,6 +84,9 @@ func TestCheckHelp(t *testing.T) {
 		if !strings.Contains(help, "\n  "+string(v)+"  ") {
 			t.Errorf("the help does not explain the verdict %q", v)
 		}
+	}
+	if !strings.Contains(help, "check keeps no results. If it is interrupted") {
+		t.Error("the help does not say that an interrupted check keeps nothing")
 	}
 	_, list, _ := call(t, "list", "gaussian")
 	if want := "(not in the paper)\n      100 runs of 2000 periods; with --quick 30 runs of 2000 periods\n"; !strings.Contains(list, want) {

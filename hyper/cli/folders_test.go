@@ -213,4 +213,9 @@ func TestPlotAndCompareFiles(t *testing.T) {
 	if _, table, _ := call(t, "compare", dir); strings.Contains(table, "NaN") || !strings.Contains(table, " [-, -]") {
 		t.Error(table)
 	}
+	_, lines, _ := call(t, "compare", dir, "--json")
+	if strings.Contains(lines, "NaN") || !strings.Contains(lines, `"median":{"value":`) ||
+		!strings.Contains(lines, `"lower":null,"upper":null}`) {
+		t.Errorf("got %s, want null for the bounds that are not known", lines)
+	}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-// printAll prints a JSON object for each item, or a table: a head, and a row for each item with cells separated by
-// tabs.
+// printAll prints a JSON object for each item, with null for numbers that are not known, or a table: a head, and a row
+// for each item with cells separated by tabs.
 func printAll[T any](w io.Writer, all []T, asJSON bool, flags uint, head string,
 	row func(i int, one T) string) error {
 	if asJSON {
-		return printLines(w, all...)
+		return printNumbers(w, all...)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', flags)
 	fmt.Fprintln(table, head)
@@ -24,7 +24,21 @@ func printAll[T any](w io.Writer, all []T, asJSON bool, flags uint, head string,
 	return table.Flush()
 }
 
-// printLines prints one JSON object per line.
+// printNumbers prints one JSON object per line. A number that is not known is null.
+func printNumbers[T any](w io.Writer, all ...T) error {
+	for _, one := range all {
+		line, err := stats.MarshalNull(one)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printLines prints one JSON object per line, as files have them that commands read again.
 func printLines[T any](w io.Writer, all ...T) error {
 	lines := json.NewEncoder(w)
 	for _, one := range all {

@@ -49,7 +49,7 @@ table includes all agents whose study files are in these folders.`,
 				return err
 			}
 			if asJSON {
-				return printLines(c.OutOrStdout(), t)
+				return printNumbers(c.OutOrStdout(), t)
 			}
 			writeTable(c.OutOrStdout(), t)
 			return nil

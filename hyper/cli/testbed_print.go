@@ -23,7 +23,7 @@ func (f *testbedFlags) relate(w io.Writer, s testbed.Sweep, results []testbed.Re
 		return err
 	}
 	if f.json {
-		return printLines(w, r)
+		return printNumbers(w, r)
 	}
 	head := "agent\tcomputation/period"
 	for _, tau := range r.Taus {

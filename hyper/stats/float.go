@@ -6,10 +6,26 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// Float is a float64 that JSON can always represent. NaN and infinities are written as strings.
+// Float is a float64 that JSON can always represent. NaN and infinities are written as strings, so that files lose
+// nothing. [MarshalNull] writes NaN as null.
 type Float float64
+
+var nulls = jsonv2.JoinOptions(jsonv1.DefaultOptionsV1(),
+	jsonv2.WithMarshalers(jsonv2.MarshalFunc(func(f Float) ([]byte, error) {
+		if math.IsNaN(float64(f)) {
+			return []byte("null"), nil
+		}
+		return f.MarshalJSON()
+	})))
+
+// MarshalNull writes a value as encoding/json does, except that a [Float] within it is null if it is NaN. It is for
+// programs that calculate with the numbers: null means that a number is not known.
+func MarshalNull(v any) ([]byte, error) { return jsonv2.Marshal(v, nulls) }
 
 // MarshalJSON writes a number, or "NaN", "+Inf" or "-Inf".
 func (f Float) MarshalJSON() ([]byte, error) {

@@ -1,10 +1,12 @@
 package stats_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -120,4 +122,31 @@ func ExampleRankCorrelation() {
 func ExampleRatioOfRegrets() {
 	fmt.Println(stats.RatioOfRegrets([]float64{10, 12, 9, 11, 10, 13}, []float64{30, 25, 41, 28, 33, 36}))
 	// Output: 0.3368 [0.204, 0.556]
+}
+
+// Files have texts for numbers that JSON lacks, and read them again. MarshalNull has null, and all else is the same.
+func TestMarshalNull(t *testing.T) {
+	type line struct {
+		Agent string                 `json:"agent"`
+		Mean  stats.Estimate         `json:"mean"`
+		SE    *stats.Float           `json:"se"`
+		None  *stats.Float           `json:"none,omitempty"`
+		Other map[string]stats.Float `json:"other"`
+	}
+	nan := stats.Float(math.NaN())
+	v := line{"a <b>", stats.Estimate{Value: 1e-9, Lower: nan, Upper: stats.Float(math.Inf(1))}, &nan, nil,
+		map[string]stats.Float{"b": 2.5, "a": nan}}
+	file, err := json.Marshal(v)
+	want := `{"agent":"a \u003cb\u003e","mean":{"value":1e-09,"lower":"NaN","upper":"+Inf"},"se":"NaN",` +
+		`"other":{"a":"NaN","b":2.5}}`
+	if string(file) != want || err != nil {
+		t.Errorf("a file: got %s, error %v, want %s", file, err, want)
+	}
+	want = strings.ReplaceAll(want, `"NaN"`, "null")
+	if got, err := stats.MarshalNull(v); string(got) != want || err != nil {
+		t.Errorf("MarshalNull: got %s, error %v, want %s", got, err, want)
+	}
+	if err := json.Unmarshal(file, &v); err != nil || !math.IsInf(float64(v.Mean.Upper), 1) {
+		t.Errorf("reading: got %v, error %v", v.Mean, err)
+	}
 }

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -44,7 +43,7 @@ type Finding struct {
 }
 
 // MarshalJSON writes the finding as one JSON object. The key bound has the number that the claim is below, and the key
-// above the number that it is above, if there is one.
+// above the number that it is above, if there is one. A number that is not known is null.
 func (f Finding) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Claim     string       `json:"claim"`
@@ -66,7 +65,7 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	if floor := stats.Float(f.Claimed.Above); f.Claimed.hasFloor() {
 		out.Above = &floor
 	}
-	return json.Marshal(out)
+	return stats.MarshalNull(out)
 }
 
 // String describes the finding in one line.
