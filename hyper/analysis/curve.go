@@ -12,6 +12,7 @@ import (
 // NaN.
 type Curve struct {
 	Agent     string
+	Learner   string // the learner of an agent that a file defines, see [lab.Entry].Kind; otherwise ""
 	Settings  map[string]any
 	Usual     []string // the keys whose values are the agent's defaults or from a search, see [lab.Experiment.Tuned]
 	Periods   []int
@@ -34,8 +35,8 @@ func Curves(h lab.Header, rows []lab.Row) []Curve {
 	for i, e := range h.Spec.Entries {
 		runs := historyOf(rows, i)
 		seeds, periods := common(runs)
-		c := Curve{Agent: e.Agent, Settings: catalog.Values(e.Setting), Usual: e.Setting.Usual(), Periods: periods,
-			Runs: len(seeds)}
+		c := Curve{Agent: e.Agent, Learner: e.Kind, Settings: catalog.Values(e.Setting), Usual: e.Setting.Usual(),
+			Periods: periods, Runs: len(seeds)}
 		for _, period := range periods {
 			regret := runs.at(period, seeds)
 			mean := stats.MeanRegret(regret)

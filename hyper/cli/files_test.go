@@ -66,6 +66,18 @@ func TestFilesOfOnesOwn(t *testing.T) {
 		"--set", "actions=5", "--set", "batch=8", "--set", "index-samples=2", "--periods", "5", "--runs", "1")
 }
 
+// An edit of a file may change the learner. Results of both versions have the learner in their labels.
+func TestTwoVersionsOfAFile(t *testing.T) {
+	args := []string{"compare"}
+	for _, learner := range []string{"bbb", "linear"} {
+		mine, out := written(t, "mine.json", `{"learner": "`+learner+`"}`), filepath.Join(t.TempDir(), "out")
+		must0(t, "run", "gaussian", "--agent", mine, "--set", "arms=3", "--set", "batch=8", "--periods", "5", "--runs",
+			"2", "--out", out)
+		args = append(args, out)
+	}
+	prints(t, args, "\nmine, learner=bbb ", "\nmine, learner=linear ")
+}
+
 func TestBadFilesOfOnesOwn(t *testing.T) {
 	for want, args := range map[string][]string{
 		"no such file":             {"run", "gaussian", "--agent", "none.json"},

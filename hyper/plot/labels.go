@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,8 +14,10 @@ import (
 // differ between the agent's curves, as in "ensemble, particles=10", and the settings in always. Settings are sorted by
 // key. A setting that differs between curves of another agent is included, too, unless it is usual, see
 // [analysis.Curve]. Settings that differ only between agents are left out, because the agent's name represents them; so
-// are settings that searches found for all curves of an agent. If runs diverged, the name ends with their number.
+// are settings that searches found for all curves of an agent. If agents of one name have different learners, their
+// names have the learner, and they count as different agents. If runs diverged, the name ends with their number.
 func Labels(curves []analysis.Curve, always ...string) []string {
+	curves = withLearners(curves)
 	differ := differences(curves)
 	out := make([]string, len(curves))
 	for i, c := range curves {
@@ -27,6 +30,18 @@ func Labels(curves []analysis.Curve, always ...string) []string {
 		}
 		out[i] = strings.Join(append([]string{c.Agent}, settings(c.Settings, shown)...), ", ") +
 			divergence(c.Diverged, c.Runs)
+	}
+	return out
+}
+
+// withLearners returns curves in which the learner belongs to the agent's name, if it differs between agents of one
+// name, as after an edit of the agent's file.
+func withLearners(curves []analysis.Curve) []analysis.Curve {
+	out := slices.Clone(curves)
+	for i, c := range curves {
+		if slices.ContainsFunc(curves, func(o analysis.Curve) bool { return o.Agent == c.Agent && o.Learner != c.Learner }) {
+			out[i].Agent += ", learner=" + cmp.Or(c.Learner, c.Agent)
+		}
 	}
 	return out
 }

@@ -21,6 +21,11 @@ func diverged(c analysis.Curve, runs, diverged int) analysis.Curve {
 	return c
 }
 
+func of(learner string, c analysis.Curve) analysis.Curve {
+	c.Learner = learner
+	return c
+}
+
 func TestLabels(t *testing.T) {
 	for name, c := range map[string]struct {
 		curves []analysis.Curve
@@ -41,6 +46,12 @@ func TestLabels(t *testing.T) {
 			[]string{"a, b=x, z=1", "a, b=y, z=2.5"}},
 		"asked for": {[]analysis.Curve{named("exact", "arms", 10)}, []string{"arms", "none"},
 			[]string{"exact, arms=10"}},
+		"learners of one name": {[]analysis.Curve{of("ensemble", named("mine", "step-size", 0.02)),
+			of("linear", named("mine", "step-size", 1.0)), of("linear", named("mine", "step-size", 0.5))}, nil,
+			[]string{"mine, learner=ensemble, step-size=0.02", "mine, learner=linear, step-size=1",
+				"mine, learner=linear, step-size=0.5"}},
+		"one learner": {[]analysis.Curve{of("linear", named("mine")), of("ensemble", named("yours"))}, nil,
+			[]string{"mine", "yours"}},
 		"diverged": {[]analysis.Curve{diverged(named("a"), 10, 3), diverged(named("b"), 4, 4)}, nil,
 			[]string{"a (3 of 10 diverged)", "b (all 4 diverged)"}},
 		"none": {nil, nil, []string{}},
