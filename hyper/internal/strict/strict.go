@@ -22,9 +22,9 @@ var options = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWit
 
 // JSON decodes one value. It returns an error for a field that the target does not have, a duplicate key in an object,
 // a value of the wrong type, text that is not UTF-8, and anything after the value. A byte order mark may come before the
-// value. The error names the place, such as actions[2].id. With errors.Is, the error is strconv.ErrRange for a number that the target cannot hold, io.EOF for a
-// text without a value, and io.ErrUnexpectedEOF for a text that is cut off. Keys of a struct that differ only in case
-// are the same key.
+// value. The error names the place, such as actions[2].id. With errors.Is, the error is strconv.ErrRange for a number
+// that the target cannot hold, io.EOF for a text without a value, and io.ErrUnexpectedEOF for a text that is cut off.
+// Keys of a struct that differ only in case are the same key.
 func JSON(text []byte, target any) error { return read(text, target) }
 
 // WithoutNull does what JSON does, and refuses null at any depth.
