@@ -29,6 +29,9 @@ func PerParameter(numTheta, width int) Layout {
 	if numTheta < 1 {
 		return Layout{nil, width} // Validate reports the error
 	}
+	if faults.Size("", numTheta, max(width, 1)) != nil {
+		return Layout{[]int{numTheta}, width} // Validate reports the error, before memory is allocated for the blocks
+	}
 	return Layout{slices.Repeat([]int{1}, numTheta), width}
 }
 

@@ -30,7 +30,11 @@ var _ MeanReporter = &OneSparse{}
 func NewOneSparse() *OneSparse { return &OneSparse{Size: 50, NoiseVariance: 0.01, NoiseFactor: 1} }
 
 func (b *OneSparse) Validate() error {
-	return errors.Join(faults.AtLeast("size", b.Size, 2), faults.Positive("noise-variance", b.NoiseVariance),
+	size := faults.AtLeast("size", b.Size, 2)
+	if size == nil {
+		size = faults.Size("the features of all actions, 2 x size x size,", 2, b.Size, b.Size)
+	}
+	return errors.Join(size, faults.Positive("noise-variance", b.NoiseVariance),
 		faults.NotNegative("noise-factor", b.NoiseFactor))
 }
 

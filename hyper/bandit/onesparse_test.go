@@ -182,7 +182,8 @@ func TestOneSparseNoise(t *testing.T) {
 
 func TestOneSparseValidate(t *testing.T) {
 	for n, want := range map[int]string{-1: "size must be at least 2, got -1", 0: "got 0",
-		1: "size must be at least 2, got 1", 2: "", 3: ""} {
+		1: "size must be at least 2, got 1", 2: "", 3: "", 1e5: "at most 2147483647 are possible",
+		1e11: "at most 2147483647 are possible"} {
 		err := (&OneSparse{Size: n, NoiseVariance: 1}).Validate()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("N = %d: error %v, want %q", n, err, want)

@@ -66,12 +66,17 @@ func runCommand() *cobra.Command {
 		if out == "" {
 			out = filepath.Join("hyper-out", s.Experiment+"-"+time.Now().Format("20060102-150405.000"))
 		}
+		_, missing := os.Stat(out)
 		if err := newFolder(out, lab.ResultsFile); err != nil {
 			return err
 		}
-		return simulate(c.OutOrStdout(), out, s, engine, func(o lab.Options) (lab.Progress, error) {
+		err = simulate(c.OutOrStdout(), out, s, engine, func(o lab.Options) (lab.Progress, error) {
 			return lab.Run(c.Context(), s, knownExperiments, o)
 		})
+		if err != nil && missing != nil {
+			_ = os.Remove(out) // only an empty folder is removed
+		}
+		return err
 	}
 	return c
 }

@@ -203,6 +203,9 @@ func TestDryRuns(t *testing.T) {
 	}
 	refused(t, []string{"run", "gaussian", "--agent", "exact", "--set", "arms=1000000000000",
 		"--out", dir}, "not enough memory")
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the run that does not fit into memory has left a folder")
+	}
 }
 
 // A sweep that is killed by a signal that it cannot catch continues to the same bytes, even while its workers still

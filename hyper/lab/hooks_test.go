@@ -33,7 +33,10 @@ func Reopen(t *testing.T, dir string, known map[string]Experiment, mix func(erro
 // Names that only tests of other packages than lab need.
 var (
 	ErrMemory  = errMemory
-	StateBytes = stateBytes
+	StateBytes = func(e Entry, periods int) (int64, error) {
+		state, _, err := sizes(e, periods)
+		return state, err
+	}
 )
 
 const Unknown = unknown

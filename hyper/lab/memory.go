@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -18,9 +19,8 @@ import (
 var errMemory = errors.New("not enough memory")
 
 // fit returns the number of runs of a batch with which the Spec fits into free memory: o.BatchRuns, or fewer if chosen
-// is true, which means that the program and not the user chose o.BatchRuns. fit counts twice the memory that runs carry
-// from period to period. The further memory of a period is not known before it is compiled. The memory of a GPU is not
-// known.
+// is true, which means that the program and not the user chose o.BatchRuns. See runBytes for the memory that fit counts.
+// All memory of a period is not known before the period is compiled. The memory of a GPU is not known.
 func fit(spec Spec, o Options, chosen bool) (int, error) {
 	free := process.FreeMemory()
 	if free <= 0 || o.Backend == backend.XLACUDA {
@@ -31,38 +31,65 @@ func fit(spec Spec, o Options, chosen bool) (int, error) {
 	for _, e := range spec.Entries {
 		if key := e.Shape(); !seen[key] {
 			seen[key] = true
-			if bytes, err := stateBytes(e, spec.Periods); err == nil { // otherwise compiling it will report the fault
+			if bytes, err := runBytes(e, spec.Periods, free); err == nil { // otherwise compiling it will report the fault
 				largest = max(largest, bytes)
 			}
 		}
 	}
 	at := min(o.Workers, len(newPlan(spec, o.BatchRuns).batches)) // number of batches at once
-	most := int(free / (2 * max(largest, 1)) / int64(at))
+	least := 1
+	if blocksOn(o.Backend) != nil {
+		least = 2 // a single run is doubled, see program.initial
+	}
+	most := int(free / max(largest, 1) / int64(at))
 	switch {
-	case o.BatchRuns <= most:
+	case max(o.BatchRuns, least) <= most:
 		return o.BatchRuns, nil
-	case most < 1:
+	case most < least:
+		one := float64(largest) * float64(least)
 		return 0, fmt.Errorf("%w: a run needs at least %s, and %d runs at once need %s, but only %s are free; use "+
-			"fewer --workers",
-			errMemory, process.Bytes(2*largest), at, process.Bytes(2*largest*int64(at)), process.Bytes(free))
+			"%s",
+			errMemory, bytesOf(one), at, bytesOf(one*float64(at)), process.Bytes(free), smaller(at))
 	case !chosen:
 		return 0, fmt.Errorf("%w: %d batches of %d runs need at least %s, but only %s are free; --batch-runs %d "+
 			"would fit",
 			errMemory, at, o.BatchRuns,
-			process.Bytes(2*largest*int64(o.BatchRuns)*int64(at)), process.Bytes(free), most)
+			bytesOf(float64(largest)*float64(o.BatchRuns)*float64(at)), process.Bytes(free), most)
 	}
 	return most, nil
 }
 
+// bytesOf describes a number of bytes that may be too large for an int64.
+func bytesOf(n float64) string { return process.Bytes(int64(min(n, math.MaxInt64/2))) }
+
+// smaller says what needs less memory, if this number of batches advance at once.
+func smaller(at int) string {
+	if at == 1 {
+		return "smaller settings"
+	}
+	return "fewer --workers, or smaller settings"
+}
+
 func sortedKeys(m map[string]float64) []string { return slices.Sorted(maps.Keys(m)) }
 
-// stateBytes returns the number of bytes that one run of an entry carries from period to period, if the run has the
-// given number of periods. A run needs at least this much memory, and twice as much while it advances. stateBytes reads
-// the sizes from the graph; it computes nothing.
-func stateBytes(e Entry, periods int) (bytes int64, err error) {
+// runBytes returns a number of bytes that one run of an entry needs at least: the state before and after a period, or
+// the state and the largest array of a period. If the world alone needs more than free, runBytes builds nothing.
+func runBytes(e Entry, periods int, free int64) (int64, error) {
+	if p := e.Setting.World.Problem(); !p.Moves { // the world keeps at least a number for each feature of each action
+		if world := 8 * float64(p.Actions) * float64(max(p.Features, 1)); world > float64(free) {
+			return int64(min(world, math.MaxInt64/2)), nil
+		}
+	}
+	state, step, err := sizes(e, periods)
+	return max(2*state, state+step), err
+}
+
+// sizes returns the bytes of a run's state, and of the largest array of a period that every backend stores. It reads the
+// sizes from the graph; it computes nothing.
+func sizes(e Entry, periods int) (state, step int64, err error) {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	world, agent := e.Setting.Build(periods)
 	p := &program{world: world, problem: world.Problem(), agent: agent, inputs: sortedKeys(e.Setting.numbers(periods))}
@@ -77,8 +104,18 @@ func stateBytes(e Entry, periods int) (bytes int64, err error) {
 	for _, name := range p.inputs {
 		args = append(args, Parameter(g, name, shapes.Make(dtypes.Float32, 1)))
 	}
-	for _, n := range p.buildInit(args) {
-		bytes += n.Shape().ByteSize()
+	carried := p.buildInit(args)
+	for _, n := range carried {
+		state += n.Shape().ByteSize()
 	}
-	return bytes, nil
+	p.period(carried)
+	for _, n := range g.Nodes() {
+		switch n.Type() {
+		case NodeTypeDotGeneral, NodeTypeGather:
+			step = max(step, n.Shape().ByteSize())
+		case NodeTypeArgMinMax: // of values that have several uses
+			step = max(step, n.Inputs()[0].Shape().ByteSize())
+		}
+	}
+	return state, step, nil
 }

@@ -39,6 +39,14 @@ func TestSpecsThatDoNotFitMemory(t *testing.T) {
 	if _, err := lab.Run(t.Context(), huge, paper.Known, o); !errors.Is(err, lab.ErrMemory) {
 		t.Errorf("a run of 12 TB: %v", err)
 	}
+	// A run does not carry a batch, or the values of functions, from period to period.
+	for _, sets := range [][]string{{"hidden=1000", "batch=1000000000"},
+		{"policy=ids", "policy-samples=1000000000", "arms=10000", "index-dim=3"}} {
+		large := spec(t, "linear", lab.Size{Periods: 10, Runs: 1}, sets...)
+		if _, err := lab.Run(t.Context(), large, paper.Known, o); !errors.Is(err, lab.ErrMemory) {
+			t.Errorf("%v: %v", sets, err)
+		}
+	}
 	arms := strconv.FormatInt(process.FreeMemory()/12/100, 10) // a hundredth of the free memory
 	large := spec(t, "exact", lab.Size{Periods: 10, Runs: 1000}, "arms="+arms)
 	o.BatchRuns = 1000

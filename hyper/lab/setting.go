@@ -44,8 +44,11 @@ func (s *Setting) Validate() error {
 	if world != nil {
 		return distinct(world, s.Learner.Validate(nil))
 	}
-	p := s.World.Problem()
-	return s.Learner.Validate(&p)
+	p, features := s.World.Problem(), 1
+	if p.Moves {
+		features = max(p.Features, 1)
+	}
+	return errors.Join(faults.Size("delayed inputs, delay x features,", s.Delay, features), s.Learner.Validate(&p))
 }
 
 // shape returns a string that is equal for settings that one computation can serve.

@@ -41,6 +41,9 @@ func faultsOf(c maker, p *bandit.Problem, more ...error) error {
 	if own != nil || p == nil { // no learner can be made from the settings
 		return own
 	}
+	if err := faults.Size("the inputs of this world, actions x features,", p.Actions, max(p.Features, 1)); err != nil {
+		return err // before memory is allocated for a learner of this size
+	}
 	return inKeys(c, c.Learner(*p, 1).Validate())
 }
 
