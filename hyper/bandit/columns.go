@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ const mostValues = 50
 type columns struct {
 	values [][]float32 // values of each row, by column of the context
 	number []bool      // whether the column holds numbers of the table; otherwise it is 0 or 1 for a value
+	kinds  []string    // name and kind of each column of the sheet, such as "colour: 3 categories"
 }
 
 // contextOf returns the context that all columns of a sheet, except for the target, make. Numbers are standardised
@@ -28,10 +30,15 @@ func contextOf(s *sheet.Sheet, target int, raw bool) (out columns, err error) {
 		if i == target {
 			continue
 		}
-		more, number, err := encode(s.Rows, i, raw)
+		more, number, err := encode(s, i, raw)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: column %d (%q) %w", s.Name, i+1, name, err))
 		}
+		kind := "number"
+		if !number {
+			kind = fmt.Sprintf("%d categories", len(more))
+		}
+		out.kinds = append(out.kinds, name+": "+kind)
 		out.values = append(out.values, more...)
 		out.number = append(out.number, slices.Repeat([]bool{number}, len(more))...)
 		if len(out.values)*len(s.Rows) > sheet.MostCells {
@@ -39,17 +46,48 @@ func contextOf(s *sheet.Sheet, target int, raw bool) (out columns, err error) {
 				"for each value that is not a number: use fewer rows or columns", s.Name, sheet.MostCells, i+1, name)
 		}
 	}
-	return out, sheet.Some(errs)
+	return out, errors.Join(sheet.Some(headerFaults(s)), sheet.Some(errs))
+}
+
+// headerFaults returns an error for columns of one name, and for a file whose first line is a row and not a header: each
+// of its cells is a number, or is also a value in its column.
+func headerFaults(s *sheet.Sheet) (errs []error) {
+	first, isRow := map[string]int{}, s.Lines != nil
+	for i, name := range s.Header {
+		if before, twice := first[name]; twice {
+			errs = append(errs, fmt.Errorf("%s: columns %d and %d have the same name %q: give each column its own name",
+				s.Name, before+1, i+1, name))
+		} else {
+			first[name] = i
+		}
+		if _, ok := finite(name); !ok && isRow {
+			isRow = slices.ContainsFunc(s.Rows, func(row []string) bool { return row[i] == name })
+		}
+	}
+	if isRow {
+		errs = append([]error{fmt.Errorf("%s: the first line (%s) seems to be a row of the table, but must have the names "+
+			"of the columns: write a line of names in front, or change these names", s.Name, some(s.Header, 5))}, errs...)
+	}
+	return errs
+}
+
+// finite returns the number that a cell holds. ok is false if the cell does not hold a finite number.
+func finite(cell string) (x float64, ok bool) {
+	x, err := strconv.ParseFloat(cell, 64)
+	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
 // encode returns the columns of the context that a column of the sheet becomes: one column of numbers, or one column of
 // 0 and 1 for each value. number reports whether the column holds numbers.
-func encode(rows [][]string, column int, raw bool) (out [][]float32, number bool, err error) {
-	values := make([]float64, len(rows))
-	for r, row := range rows {
-		x, err := strconv.ParseFloat(row[column], 64)
-		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
-			out, err := oneHots(rows, column)
+func encode(s *sheet.Sheet, column int, raw bool) (out [][]float32, number bool, err error) {
+	values := make([]float64, len(s.Rows))
+	for r, row := range s.Rows {
+		x, ok := finite(row[column])
+		if !ok {
+			if err := notNumber(s, column); err != nil {
+				return nil, false, err
+			}
+			out, err := oneHots(s.Rows, column)
 			return out, false, err
 		}
 		values[r] = x
@@ -70,6 +108,46 @@ func encode(rows [][]string, column int, raw bool) (out [][]float32, number bool
 		}
 	}
 	return [][]float32{single}, true, nil
+}
+
+// grouped describes a number with commas between thousands, such as 1,001.5.
+var grouped = regexp.MustCompile(`^[-+]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$`)
+
+// notNumber returns an error about the first cell of a column that is not a number, if at least four fifths of the cells
+// are numbers, of which at least five differ. In other columns the values are classes.
+func notNumber(s *sheet.Sheet, column int) error {
+	numbers, at, seen := 0, -1, map[float64]bool{}
+	for r, row := range s.Rows {
+		cell := row[column]
+		commas := grouped.MatchString(cell)
+		if commas {
+			cell = strings.ReplaceAll(cell, ",", "")
+		}
+		x, ok := finite(cell)
+		if ok {
+			numbers++
+			seen[x] = true
+		}
+		if (!ok || commas) && at < 0 {
+			at = r
+		}
+	}
+	if numbers*5 < len(s.Rows)*4 || len(seen) < 5 {
+		return nil
+	}
+	cell, advice := s.Rows[at][column], "correct it; or, if the column has classes, write a letter in front of each number"
+	if grouped.MatchString(cell) {
+		advice = "write it without commas"
+	}
+	return fmt.Errorf("has numbers in most rows, but %q at %s is not a number: %s", cell, s.Place(at), advice)
+}
+
+// some lists at most the given number of names.
+func some(names []string, most int) string {
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // standardise subtracts the mean from numbers, and divides by their standard deviation. The numbers must not all be
@@ -142,4 +220,17 @@ func distinct(rows [][]string, column int) []string {
 func number(s string) float64 {
 	x, _ := strconv.ParseFloat(s, 64)
 	return x
+}
+
+// mostInSummary is the largest number of columns, and of actions, that a summary lists.
+const mostInSummary = 10
+
+// summaryOf describes how a sheet was read.
+func summaryOf(s *sheet.Sheet, target int, classes, kinds []string) string {
+	listed, more := kinds[:min(len(kinds), mostInSummary)], ""
+	if n := len(kinds) - len(listed); n > 0 {
+		more = fmt.Sprintf("; and %d more columns", n)
+	}
+	return fmt.Sprintf("%s: %d rows, %d actions (%s: %s); %s%s", s.Name, len(s.Rows), len(classes), s.Header[target],
+		some(classes, mostInSummary), strings.Join(listed, "; "), more)
 }

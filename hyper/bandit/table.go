@@ -74,6 +74,7 @@ type table struct {
 	sum                string          // SHA-256 of the file's contents, in hex
 	context            *tensors.Tensor // [rows, width]
 	number             []bool          // whether a column of the context holds numbers of the table
+	summary            string          // see Table.Summary
 	class              *tensors.Tensor // class of each row, int32 [rows, 1]
 	classes            int             // number of classes
 }
@@ -113,6 +114,9 @@ func (b *Table) load() *table {
 
 // Source returns the name of the file or the data set, and the SHA-256 of its contents when it was read.
 func (b *Table) Source() (file, sha256 string) { return b.Data + b.File, b.load().sum }
+
+// Summary describes in one line how the table was read: its rows, its actions, and what each column became.
+func (b *Table) Summary() string { return b.load().summary }
 
 // Problem returns one action for each class. Each action has the context in a block of its own.
 func (b *Table) Problem() Problem {
@@ -198,7 +202,7 @@ func readTable(data, file, target string, raw bool) (*table, error) {
 		return nil, err
 	}
 	t := &table{data: data, file: file, target: target, raw: raw, sum: s.Sum, number: context.number,
-		classes: len(classes)}
+		classes: len(classes), summary: summaryOf(s, at, classes, context.kinds)}
 	flat, class := make([]float32, 0, len(s.Rows)*len(context.values)), make([]int32, len(s.Rows))
 	for r, row := range s.Rows {
 		for _, c := range context.values {

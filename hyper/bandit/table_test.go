@@ -99,6 +99,21 @@ func TestTableClasses(t *testing.T) {
 	}
 }
 
+// A summary says what each column became. Classes may have numbers in their names, or be numbers. Lines may end as in
+// old programs.
+func TestTableSummary(t *testing.T) {
+	for text, want := range map[string]string{
+		flowers:                             "4 rows, 3 actions (width: 10, 20, 30); length: number; colour: 3 categories; kind, exactly: 3 categories",
+		"a,b\n1a,Yes\n2b,yes\n3,1\n4,1.0\n": "4 rows, 4 actions (b: 1, 1.0, Yes, yes); a: 4 categories",
+		"a,b\r1,x\r2,y\r":                   "2 rows, 2 actions (b: x, y); a: number",
+	} {
+		w := &Table{File: written(t, text)}
+		if got := strings.TrimPrefix(w.Summary(), w.File+": "); got != want {
+			t.Errorf("%q: got the summary %q, want %q", text, got, want)
+		}
+	}
+}
+
 // The built-in data sets satisfy the requirements of every world.
 func TestTableOfData(t *testing.T) {
 	for name, want := range map[string][2]int{"digits": {10, 610}, "phishing": {2, 18}, "segment": {7, 126},
@@ -134,8 +149,17 @@ func TestTableValidate(t *testing.T) {
 	words := "a,b\n" + strings.Repeat("u,1\nv,2\nw,1\n", 300_000) // 3 numbers for each of 900,000 rows
 	row := strings.Repeat("1,", 999) + "2\n"
 	for text, want := range map[string][]string{
-		"":                  {"has 0 rows after the header"},
-		"a\n1\n":            {"needs at least two columns"},
+		"":                            {"is empty"},
+		"a\n1\n":                      {"needs at least two columns"},
+		"a;b\n1;x\n2;y\n":             {"the separator seems to be ';': write commas"},
+		"\"a\"\t\"b\"\n1\tx\n":        {"the separator seems to be '\\t'"},
+		"a,b,a\n1,2,x\n3,4,y\n":       {"columns 1 and 3 have the same name \"a\""},
+		"5.1,3,a\n4.9,2,a\n4.5,1,b\n": {"the first line (5.1, 3, a) seems to be a row of the table"},
+		"a,b\n1,x\n2,y\n3,x\n4,y\n5,x\noops,y\n": {
+			"column 1 (\"a\") has numbers in most rows, but \"oops\" at line 7 is not a number: correct it"},
+		"a,b\n1,x\n2,y\n3,x\n4,y\n\"1,001.5\",x\n": {"\"1,001.5\" at line 6 is not a number: write it without commas"},
+		"a,b\nx,1\nna,2\ninf,2\n": {"the value \"na\" is missing, as this word says",
+			"the value \"inf\" is not a finite number"},
 		"a,b\n":             {"has 0 rows after the header"},
 		"a,b\n1,2\n3\n":     {"record on line 3: wrong number of fields"},
 		"a,b\n1,\"2\n3,4\n": {"line"},

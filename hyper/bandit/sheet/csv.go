@@ -12,7 +12,18 @@ import (
 // readCSV reads the header and the cells. It stops with an error when there are more cells than a table may have. The
 // CSV reader requires the same number of fields in each row as in the header.
 func readCSV(contents []byte) (*Sheet, error) {
-	s, r := &Sheet{}, csv.NewReader(bytes.NewReader(bytes.TrimPrefix(contents, []byte("\ufeff")))) // a byte order mark
+	contents = bytes.TrimPrefix(contents, []byte("\ufeff")) // a byte order mark
+	if !bytes.Contains(contents, []byte("\n")) {
+		contents = bytes.ReplaceAll(contents, []byte("\r"), []byte("\n")) // as old programs end lines
+	}
+	header, _, _ := bytes.Cut(bytes.TrimLeft(contents, "\r\n"), []byte("\n"))
+	if len(bytes.TrimSpace(contents)) == 0 {
+		return nil, errors.New("is empty: it needs a header and rows")
+	} else if at := bytes.IndexAny(header, ";\t|"); at >= 0 && !bytes.Contains(header, []byte(",")) {
+		return nil, fmt.Errorf("has no comma in the header: the separator seems to be %q: write commas between columns",
+			header[at])
+	}
+	s, r := &Sheet{}, csv.NewReader(bytes.NewReader(contents))
 	for {
 		record, err := r.Read()
 		switch {
@@ -28,7 +39,7 @@ func readCSV(contents []byte) (*Sheet, error) {
 		}
 		if s.Header == nil {
 			if s.Header = record; len(record) < 2 {
-				return nil, errors.New("needs at least two columns: a context and a target")
+				return nil, errors.New("needs at least two columns, separated by commas: a context and a target")
 			}
 			continue
 		}

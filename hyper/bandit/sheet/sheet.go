@@ -115,10 +115,18 @@ func (s *Sheet) missing() error {
 	var errs []error
 	for r, row := range s.Rows {
 		for i, cell := range row {
+			why := ""
 			switch strings.ToLower(cell) {
-			case "", "na", "n/a", "nan", "null", "?", "inf", "-inf", "+inf":
-				errs = append(errs, fmt.Errorf("%s: %s, column %d (%q): the value %q is missing or not a number: "+
-					"fill it in, or remove the row", s.Name, s.place(r), i+1, s.Header[i], cell))
+			case "":
+				why = "is missing: fill it in, or remove the row"
+			case "na", "n/a", "nan", "null", "?":
+				why = "is missing, as this word says: fill it in, remove the row, or write another word"
+			case "inf", "-inf", "+inf":
+				why = "is not a finite number: correct it, or remove the row"
+			}
+			if why != "" {
+				errs = append(errs, fmt.Errorf("%s: %s, column %d (%q): the value %q %s", s.Name, s.Place(r), i+1,
+					s.Header[i], cell, why))
 			}
 			if len(errs) > MostErrors {
 				return Some(errs)
@@ -128,8 +136,8 @@ func (s *Sheet) missing() error {
 	return Some(errs)
 }
 
-// place describes the position of a row.
-func (s *Sheet) place(row int) string {
+// Place describes the position of a row, which counts from 0: its line, or its number if the file has no lines.
+func (s *Sheet) Place(row int) string {
 	if s.Lines == nil {
 		return fmt.Sprintf("row %d", row+1)
 	}
