@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/bandit"
 	_ "github.com/hypermodels/hypermodels/hyper/bandit/sheet/parquet" // reads FILE.parquet
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -17,10 +18,31 @@ import (
 // experimentOf returns the experiment of an argument. For the file of a table it returns the experiment table, and the
 // setting with the file's name.
 func experimentOf(name string) (experiment string, sets []string) {
-	if extension := filepath.Ext(name); extension != ".csv" && extension != ".parquet" {
+	if extension := strings.ToLower(filepath.Ext(name)); extension != ".csv" && extension != ".parquet" {
 		return name, nil
 	}
-	return "table", []string{"file=" + name}
+	return "table", []string{"file=" + filepath.Clean(name)}
+}
+
+// otherFile returns an error if an argument is not the name of an experiment, but of a file that is not read as a table.
+func otherFile(name string) error {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || slices.Contains(experiments(), name) {
+		return nil
+	}
+	return fmt.Errorf("%s is not read as a table: only files whose names end in .csv or .parquet are; rename it, or save "+
+		"it as CSV", name)
+}
+
+// sayTables prints how the files of a Spec's tables were read, one line for each.
+func sayTables(w io.Writer, spec lab.Spec) {
+	said := map[string]bool{}
+	for _, e := range spec.Entries {
+		if t, ok := e.Setting.World.(*bandit.Table); ok && t.File != "" && !said[t.Summary()] {
+			said[t.Summary()] = true
+			fmt.Fprintln(w, t.Summary())
+		}
+	}
 }
 
 // withFiles returns an experiment that includes the agents of files, and the names of all agents.

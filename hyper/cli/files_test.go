@@ -78,6 +78,16 @@ func TestTwoVersionsOfAFile(t *testing.T) {
 	prints(t, args, "\nmine, learner=bbb ", "\nmine, learner=linear ")
 }
 
+// One line on standard error says how a table was read.
+func TestRunSaysHowATableWasRead(t *testing.T) {
+	table := written(t, "rows.csv", rows)
+	_, stdout, stderr := call(t, "run", table, "--agent", "egreedy,linear", "--periods", "2", "--runs", "1", "--json")
+	want := table + ": 6 rows, 2 actions (kind: ant, bee); size: number; color: 2 categories\n"
+	if strings.Count(stderr, want) != 1 || strings.Contains(stdout, want) {
+		t.Errorf("standard error %q, want %q once", stderr, want)
+	}
+}
+
 func TestBadFilesOfOnesOwn(t *testing.T) {
 	for want, args := range map[string][]string{
 		"no such file":             {"run", "gaussian", "--agent", "none.json"},
@@ -100,10 +110,12 @@ func TestBadFilesOfOnesOwn(t *testing.T) {
 		"already has an agent linear":   {"run", "gaussian", "--agent", written(t, "linear.json", `{"learner": "linear"}`)},
 		"missing":                       {"run", written(t, "a.csv", "x,kind\n1,a\n,b\n")},
 		"none.csv":                      {"run", "none.csv"},
-		"header by --set file=FILE":     {"run", "table"},
+		"NONE.CSV: no such file":        {"run", "NONE.CSV"},
+		"names end in .csv or .parquet": {"run", written(t, "a.txt", rows)},
 		"cannot be read as Parquet":     {"run", written(t, "a.parquet", rows)},
 		`unknown "shufled" (did you me`: {"run", "table", "--set", "data=digits", "--set", "order=shufled"},
 		`has no column "knd"`:           {"run", written(t, "a.csv", rows), "--set", "target=knd"},
+		"header by --set file=FILE":     {"run", "table"},
 	} {
 		refused(t, args, want)
 	}

@@ -29,6 +29,9 @@ func allClaims() map[string][]study.Claim {
 
 // experiment returns an experiment of hyper list.
 func experiment(name string) (lab.Experiment, error) {
+	if err := otherFile(name); err != nil {
+		return lab.Experiment{}, err
+	}
 	if err := checkKnown("experiment", experiments(), name); err != nil {
 		return lab.Experiment{}, err
 	}

@@ -146,6 +146,9 @@ func sweepable(what string) error {
 	if strings.HasSuffix(what, ".json") || slices.Contains(experiments(), name) {
 		return nil
 	}
+	if err := otherFile(what); err != nil {
+		return err
+	}
 	return fmt.Errorf("%s is not an experiment%s, not a file of a Spec and not a folder of a sweep; the experiments "+
 		"are %s", what, nearest.Hint(what, experiments()), strings.Join(experiments(), ", "))
 }
