@@ -48,7 +48,7 @@ type Table struct {
 	read *table // the table that Validate read for these settings
 }
 
-var _ FromFile = &Table{}
+var _ Recalled = &Table{}
 
 // The values of Table.Order.
 const (
@@ -72,15 +72,15 @@ type table struct {
 	data, file, target string // as in the settings
 	raw                bool
 	sum                string          // SHA-256 of the file's contents, in hex
-	context            *tensors.Tensor // [rows, width]
+	context            *tensors.Tensor // [rows, width]; nil if the table is recalled, see Recalled
+	width              int             // number of columns of the context
 	number             []bool          // whether a column of the context holds numbers of the table
 	summary            string          // see Table.Summary
 	class              *tensors.Tensor // class of each row, int32 [rows, 1]
 	classes            int             // number of classes
 }
 
-func (t *table) rows() int  { return t.context.Shape().Dim(0) }
-func (t *table) width() int { return t.context.Shape().Dim(1) }
+func (t *table) rows() int { return t.context.Shape().Dim(0) }
 
 // Validate reads the table unless it was already read, and returns all faults, with line and column.
 func (b *Table) Validate() error {
@@ -115,13 +115,38 @@ func (b *Table) load() *table {
 // Source returns the name of the file or the data set, and the SHA-256 of its contents when it was read.
 func (b *Table) Source() (file, sha256 string) { return b.Data + b.File, b.load().sum }
 
+// Shape returns the shape of a file's table. Data sets are a part of the program.
+func (b *Table) Shape() (s Shape, ok bool) {
+	t := b.load()
+	return Shape{t.classes, t.width}, b.File != ""
+}
+
+// Recall lets a program read the results of a file that is not there.
+func (b *Table) Recall(sha256 string, s Shape) error {
+	if s.Actions < 2 || s.Actions > mostValues || s.Width < 1 || s.Width > sheet.MostCells {
+		return fmt.Errorf("%s cannot have been a table of %d actions and %d columns", b.File, s.Actions, s.Width)
+	}
+	b.read = &table{data: b.Data, file: b.File, target: b.Target, raw: b.Standardize == Raw, sum: sha256,
+		classes: s.Actions, width: s.Width}
+	return nil
+}
+
+// Forget makes the table read its file again after Recall.
+func (b *Table) Forget() bool {
+	if b.read == nil || b.read.context != nil {
+		return false
+	}
+	b.read = nil
+	return true
+}
+
 // Summary describes in one line how the table was read: its rows, its actions, and what each column became.
 func (b *Table) Summary() string { return b.load().summary }
 
 // Problem returns one action for each class. Each action has the context in a block of its own.
 func (b *Table) Problem() Problem {
 	t := b.load()
-	width := t.width()
+	width := t.width
 	if b.Intercept {
 		width++
 	}
@@ -136,7 +161,7 @@ func (b *Table) Init(s rng.Stream, _ hyper.Numbers) State {
 		state[orderOfRows] = inOrder(s, t.rows())
 	}
 	if b.Standardize == Online {
-		state[meanSeen], state[varianceSeen] = nothingSeen(s, t.width()), nothingSeen(s, t.width())
+		state[meanSeen], state[varianceSeen] = nothingSeen(s, t.width), nothingSeen(s, t.width)
 	}
 	return state
 }
@@ -202,7 +227,7 @@ func readTable(data, file, target string, raw bool) (*table, error) {
 		return nil, err
 	}
 	t := &table{data: data, file: file, target: target, raw: raw, sum: s.Sum, number: context.number,
-		classes: len(classes), summary: summaryOf(s, at, classes, context.kinds)}
+		classes: len(classes), width: len(context.values), summary: summaryOf(s, at, classes, context.kinds)}
 	flat, class := make([]float32, 0, len(s.Rows)*len(context.values)), make([]int32, len(s.Rows))
 	for r, row := range s.Rows {
 		for _, c := range context.values {

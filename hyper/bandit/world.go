@@ -36,6 +36,24 @@ type FromFile interface {
 	Source() (file, sha256 string)
 }
 
+// Recalled is a capability of a FromFile: results that record a Shape can be read without the file.
+type Recalled interface {
+	FromFile
+	// Shape returns what Problem depends on besides the settings. ok is false if results need not record it. The
+	// settings must be valid.
+	Shape() (s Shape, ok bool)
+	// Recall makes the settings valid without the file, for Source and Problem only. The other methods need the file.
+	Recall(sha256 string, s Shape) error
+	// Forget undoes Recall, and reports whether Recall was called.
+	Forget() bool
+}
+
+// Shape is the number of actions of a table, and of numbers that its context has.
+type Shape struct {
+	Actions int `json:"actions"`
+	Width   int `json:"width"`
+}
+
 // MeanReporter is a capability of a World: it reports the truth, for comparison with the belief of an agent.
 type MeanReporter interface {
 	World

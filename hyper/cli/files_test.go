@@ -78,6 +78,15 @@ func TestTwoVersionsOfAFile(t *testing.T) {
 	prints(t, args, "\nmine, learner=bbb ", "\nmine, learner=linear ")
 }
 
+// A file has one name, so that its results are the results of one agent.
+func TestExperimentOf(t *testing.T) {
+	for _, name := range []string{"a/rows.csv", "./a/rows.csv", "a//b/../rows.csv"} {
+		if x, sets := experimentOf(name); x != "table" || strings.Join(sets, " ") != "file=a/rows.csv" {
+			t.Errorf("%s: got %s with %v", name, x, sets)
+		}
+	}
+}
+
 // One line on standard error says how a table was read.
 func TestRunSaysHowATableWasRead(t *testing.T) {
 	table := written(t, "rows.csv", rows)

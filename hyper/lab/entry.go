@@ -3,6 +3,7 @@ package lab
 import (
 	"encoding/json"
 
+	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 )
 
@@ -17,13 +18,20 @@ type Entry struct {
 // for runs of one length.
 func (e Entry) Shape() string { return e.Agent + " " + e.Setting.shape() }
 
-// MarshalJSON writes {"agent": ..., "settings": {...}}, with "file_sha256" if the world reads a file.
+// MarshalJSON writes {"agent": ..., "settings": {...}}, with "file_sha256" and "table" if the world reads a file.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	_, sum := e.Setting.source()
+	var shape *bandit.Shape
+	if w, ok := e.Setting.World.(bandit.Recalled); ok && sum != "" {
+		if s, ok := w.Shape(); ok {
+			shape = &s
+		}
+	}
 	return json.Marshal(struct {
 		Agent    string         `json:"agent"`
 		Kind     string         `json:"learner,omitempty"`
 		Settings map[string]any `json:"settings"`
 		File     string         `json:"file_sha256,omitempty"`
-	}{e.Agent, e.Kind, catalog.Values(e.Setting), sum})
+		Table    *bandit.Shape  `json:"table,omitempty"`
+	}{e.Agent, e.Kind, catalog.Values(e.Setting), sum, shape})
 }

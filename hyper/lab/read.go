@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -186,7 +187,10 @@ func parseHeader(line []byte, known map[string]Experiment) (Header, error) {
 		return Header{}, fmt.Errorf("%w: the first line is not a %s header", ErrResults, Format)
 	}
 	h := raw.Header
-	spec, _, err := ParseSpec(raw.Spec, known)
+	spec, _, err := parseSpec(raw.Spec, known, true)
+	if errors.Is(err, fs.ErrNotExist) { // results of before the shape was recorded
+		err = fmt.Errorf("%w: run this in the folder with the file, or put it back", err)
+	}
 	if err != nil {
 		return Header{}, fmt.Errorf("%w: %v", ErrResults, err)
 	}

@@ -17,6 +17,11 @@ import (
 // it holds results of the same Spec, Run continues where they end. When ctx ends, Run saves and returns
 // [ErrInterrupted].
 func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Options) (Progress, error) {
+	for _, e := range spec.Entries {
+		if err := e.Setting.reread(); err != nil {
+			return Progress{}, err
+		}
+	}
 	if err := spec.Validate(); err != nil {
 		return Progress{}, err
 	}

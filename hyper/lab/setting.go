@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
@@ -76,6 +77,30 @@ func (s *Setting) sameSource(sum string) error {
 			"use these results, or run the Spec again in another folder", file, now, sum)
 	}
 	return nil
+}
+
+// recall makes a setting whose file is missing valid, to read its results.
+func (s *Setting) recall(sum string, shape bandit.Shape) error {
+	if w, ok := s.World.(bandit.Recalled); ok && errors.Is(w.Validate(), fs.ErrNotExist) {
+		return w.Recall(sum, shape)
+	}
+	return nil
+}
+
+// reread reads the file of a setting that recall made valid, because runs need the file.
+func (s *Setting) reread() error {
+	w, ok := s.World.(bandit.Recalled)
+	if !ok {
+		return nil
+	}
+	file, sum := s.source()
+	if !w.Forget() {
+		return nil
+	}
+	if err := w.Validate(); err != nil {
+		return fmt.Errorf("%w: these runs need the file: run this in the folder with %s, or put it back", err, file)
+	}
+	return s.sameSource(sum)
 }
 
 // Build returns the world and the agent for runs of the given number of periods. The setting must be valid.

@@ -3,10 +3,12 @@ package lab_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -84,4 +86,41 @@ func TestFileThatChanges(t *testing.T) {
 	}
 	delete(uses, "merge") // its shard has a checksum, and a digest
 	check("of old")
+}
+
+// Results can be read and written without the file of the table, and have the same statistics. Runs need the file.
+// Results of before the shape of a table was recorded cannot be read without the file.
+func TestFileThatIsMissing(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "rows.csv"), t.TempDir()
+	must.M(os.WriteFile(file, []byte("x,z,kind\n1,a,c\n2,b,d\n3,a,c\n"), 0o644))
+	x, ctx := must.M1(lab.Find(nil, "table")), t.Context()
+	spec := must.M1(x.Spec([]string{"egreedy"}, []string{"file=" + file, "hidden=none"}, lab.Size{Periods: 3, Runs: 2}, 1))
+	o := lab.Options{Dir: dir, Backend: backend.Go}
+	must.M1(lab.Run(ctx, spec, nil, o))
+	summaries := func() ([]byte, []analysis.Summary) {
+		h, rows := must.M2(analysis.Read(nil, dir))
+		return must.M1(json.Marshal(h)), must.M1(analysis.Summarize(h, rows))
+	}
+	header, want := summaries()
+	must.M(os.Rename(file, file+".old"))
+	if h, got := summaries(); !bytes.Equal(h, header) || !reflect.DeepEqual(got, want) {
+		t.Errorf("without the file: header %s and %+v, want %s and %+v", h, got, header, want)
+	}
+	advice := "run this in the folder with " + file + ", or put it back"
+	if _, err := lab.Resume(ctx, nil, o); err == nil || !strings.Contains(err.Error(), advice) {
+		t.Errorf("resumed without the file: error %v, want %q", err, advice)
+	}
+	path := filepath.Join(dir, lab.ResultsFile)
+	text := must.M1(os.ReadFile(path))
+	for shape, want := range map[string]string{"": "run this in the folder with the file, or put it back",
+		`,"table":{"actions":2,"width":-1}`: "cannot have been a table of 2 actions and -1 columns"} {
+		other := bytes.Replace(text, []byte(`,"table":{"actions":2,"width":3}`), []byte(shape), 1)
+		must.M(os.WriteFile(path, other, 0o644))
+		if _, _, err := lab.ReadResults(dir, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("with the shape %q: error %v, want %q", shape, err, want)
+		}
+	}
+	must.M(os.WriteFile(path, text, 0o644))
+	must.M(os.Rename(file+".old", file))
+	must.M1(lab.Resume(ctx, nil, o))
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 )
@@ -48,6 +49,12 @@ func (s Spec) String() string {
 // ParseSpec reads a Spec of one of the known experiments. Unknown fields, agents and keys are errors. So are a key that
 // occurs twice, text after the Spec, and a file whose contents have changed since the Spec was made.
 func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, error) {
+	return parseSpec(text, known, false)
+}
+
+// parseSpec is ParseSpec. If recall is true, the Spec is there to read its results, and a file that is missing is no
+// error if the Spec records its shape.
+func parseSpec(text []byte, known map[string]Experiment, recall bool) (Spec, Experiment, error) {
 	var raw struct {
 		Experiment string
 		Entries    []struct {
@@ -55,6 +62,7 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 			Kind     string `json:"learner"`
 			Settings json.RawMessage
 			File     string `json:"file_sha256"`
+			Table    *bandit.Shape
 		}
 		Periods, Runs int
 		Seed          uint64
@@ -78,7 +86,11 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 		if err := catalog.SetValues(s, e.Settings); err != nil {
 			return Spec{}, x, fmt.Errorf("spec: agent %s: %w", e.Agent, err)
 		}
-		if err := s.sameSource(e.File); err != nil {
+		err = s.sameSource(e.File)
+		if err == nil && recall && e.File != "" && e.Table != nil {
+			err = s.recall(e.File, *e.Table)
+		}
+		if err != nil {
 			return Spec{}, x, fmt.Errorf("spec: %w", err)
 		}
 		spec.Entries = append(spec.Entries, Entry{e.Agent, s, e.Kind})
