@@ -13,6 +13,7 @@ import (
 	_ "github.com/hypermodels/hypermodels/hyper/bandit/sheet/parquet" // reads FILE.parquet
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
 
 // experimentOf returns the experiment of an argument. For the file of a table it returns the experiment table, and the
@@ -62,6 +63,37 @@ func withFiles(x lab.Experiment, agents []string) (lab.Experiment, []string, err
 		}
 	}
 	return x, agents, nil
+}
+
+// sayTable is sayTables for a search.
+func sayTable(w io.Writer, x lab.Experiment, t tune.Search) {
+	if spec, err := x.Spec([]string{t.Agent}, t.Sets, t.Size, t.Seed); err == nil {
+		sayTables(w, spec)
+	}
+}
+
+// searched sets the experiment and the agent of a search, which arguments name as for hyper run. It returns the
+// experiment with the agent.
+func searched(t *tune.Search, name, agent string) (lab.Experiment, error) {
+	name, own := experimentOf(name)
+	x, err := experiment(name)
+	if err != nil {
+		return x, err
+	}
+	x, agents, err := withFiles(x, []string{agent})
+	if err != nil {
+		return x, err
+	}
+	t.Experiment, t.Agent, t.Sets = x.Name, agents[0], append(own, t.Sets...)
+	if t.Agent == agent {
+		return x, nil
+	}
+	kind, settings, err := readLearner(agent)
+	t.Own = &tune.Own{Learner: kind}
+	if err == nil {
+		err = json.Unmarshal(settings, &t.Own.Settings)
+	}
+	return x, err
 }
 
 // ownName returns the name of the agent of a learner's file.

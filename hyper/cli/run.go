@@ -20,10 +20,11 @@ EXPERIMENT is the name of an experiment (see hyper list), or a file of a table:
 CSV with a header, or Parquet. In each period one row of the table is the
 context. The actions are the distinct values of the target column: the last
 column, or COLUMN with --set target=COLUMN. The action that equals the row's own
-value has reward 1. With --set order=shuffled each row occurs once. With --set
-standardize=online numbers are scaled by the numbers that a run has seen. The
-experiment named table has four data sets: --set data=NAME, where NAME is
-digits, phishing, segment or shuttle.
+value has reward 1. run prints how it read each column: as numbers, or as
+categories, if the values are not numbers. With --set order=shuffled each row
+occurs once. With --set standardize=online numbers are scaled by the numbers
+that a run has seen. The experiment named table has four data sets: --set
+data=NAME, where NAME is digits, phishing, segment or shuttle.
 
 An agent is one of the experiment's agents, another learner of hyper list parts,
 or FILE.json, which has a learner and the learner's settings:

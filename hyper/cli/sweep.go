@@ -32,7 +32,7 @@ type sweepFlags struct {
 func sweepCommand() *cobra.Command {
 	var f sweepFlags
 	c := &cobra.Command{
-		Use:   "sweep EXPERIMENT|SPEC.json|OUT",
+		Use:   "sweep EXPERIMENT|FILE.csv|FILE.parquet|SPEC.json|OUT",
 		Short: "Run many settings in shards, on one machine or a cluster; hyper merge joins the results",
 		Long:  sweepLong,
 		Example: `  hyper sweep gaussian --agent linear --set arms=20 --set step-size=0.1,0.3,1 --runs 50 --out steps

@@ -98,18 +98,18 @@ func (f *sweepFlags) search(c *cobra.Command, name string, o sweep.Options) (swe
 
 // tuning returns the search that the flags describe.
 func (f *sweepFlags) tuning(c *cobra.Command, name string, candidates int) (tune.Search, error) {
-	x, err := experiment(name)
-	if err != nil {
-		return tune.Search{}, err
-	}
 	if len(f.spec.agents) != 1 || len(f.space) == 0 {
 		return tune.Search{}, errors.New("--random and --halving need one --agent and at least one --space")
 	}
-	size, err := f.spec.size(c, x)
+	t := tune.Search{Sets: f.spec.allSets(), Candidates: candidates, Seed: f.spec.seed, Least: f.least}
+	x, err := searched(&t, name, f.spec.agents[0])
 	if err != nil {
-		return tune.Search{}, err
+		return t, err
 	}
-	space, err := dimensions(f.space)
-	return tune.Search{Experiment: name, Agent: f.spec.agents[0], Sets: f.spec.allSets(), Space: space,
-		Candidates: candidates, Size: size, Seed: f.spec.seed, Least: f.least}, err
+	if t.Size, err = f.spec.size(c, x); err != nil {
+		return t, err
+	}
+	sayTable(c.ErrOrStderr(), x, t)
+	t.Space, err = dimensions(f.space)
+	return t, err
 }

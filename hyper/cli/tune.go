@@ -32,7 +32,7 @@ type tuneFlags struct {
 
 func (f *tuneFlags) add(c *cobra.Command) {
 	flags, t := c.Flags(), &f.search
-	flags.StringVar(&t.Agent, "agent", "", "the agent")
+	flags.StringVar(&t.Agent, "agent", "", "an agent of the experiment, another learner, or FILE.json; see hyper list")
 	flags.StringArrayVar(&t.Sets, "set", nil, "KEY=V: a setting that all candidates share; repeatable")
 	flags.StringArrayVar(&f.space, "space", []string{"step-size=0.001:1"},
 		"KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: the values of a key to search; KEY[OTHER=VALUE]=LOW:HIGH applies "+
@@ -60,7 +60,7 @@ func (f *tuneFlags) add(c *cobra.Command) {
 func tuneCommand() *cobra.Command {
 	var f tuneFlags
 	c := &cobra.Command{
-		Use:   "tune EXPERIMENT",
+		Use:   "tune EXPERIMENT|FILE.csv|FILE.parquet",
 		Short: "Search for an agent's settings by successive halving",
 		Long: `tune runs all candidates on a few seeds, then the best third of them on twice as
 many seeds and for 1.5 times as many periods, and so on. Agents that are tuned
@@ -93,18 +93,18 @@ difference from the first row, paired by seed.`,
 }
 
 func (f *tuneFlags) run(c *cobra.Command, name string) error {
-	x, err := experiment(name)
+	t := f.search
+	x, err := searched(&t, name, t.Agent)
 	if err != nil {
 		return err
 	}
-	t := f.search
-	t.Experiment = x.Name
 	if t.Agent == "" || f.out == "" {
 		return errors.New("--agent and --out must be given")
 	}
 	if t.Space, err = dimensions(f.space); err != nil {
 		return err
 	}
+	sayTable(c.ErrOrStderr(), x, t)
 	if t.Plan, err = stages(f.rungs); err != nil {
 		return err
 	}

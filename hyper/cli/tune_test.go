@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +54,31 @@ func TestTuneCommand(t *testing.T) {
 	refused(t, other, "is not a record of")
 }
 
+// tune and sweep take a table's file and the file of a learner, as run does. A search keeps the learner, and goes on
+// without its file.
+func TestSearchesTakeFiles(t *testing.T) {
+	table, dir := written(t, "rows.csv", rows), t.TempDir()
+	mine := written(t, "mine.json", `{"learner": "egreedy", "settings": {"hidden": "none", "batch": 4}}`)
+	common := []string{table, "--agent", mine, "--space", "step-size=0.01:0.1", "--periods", "3", "--runs", "1",
+		"--backend", backend.Go}
+	must0(t, slices.Concat([]string{"tune"}, common, []string{"--candidates", "2", "--out", filepath.Join(dir, "a")})...)
+	tuned := must.M1(tune.ReadSearch(filepath.Join(dir, "a", "tune.json")))
+	if tuned.Agent != "mine" || tuned.Own.Learner != "egreedy" || string(tuned.Own.Settings["batch"]) != "4" ||
+		tuned.Experiment != "table" || tuned.Sets[0] != "file="+table {
+		t.Errorf("tune.json has %+v", tuned)
+	}
+	for _, how := range []string{"--random", "--halving"} {
+		args := slices.Concat([]string{"sweep"}, common, []string{how, "2", "--out", filepath.Join(dir, how)})
+		status, _, stderr := call(t, args...)
+		if status != 0 || !strings.Contains(stderr, table+": 6 rows, 2 actions") {
+			t.Errorf("%s: exit status %d, %s", how, status, stderr)
+		}
+		must0(t, args...) // continues the same search
+	}
+	must.M(os.Remove(mine))
+	must0(t, "sweep", filepath.Join(dir, "--halving"))
+}
+
 func TestTuneBadInputIsExitStatus2(t *testing.T) {
 	refuses(t, map[string]string{
 		"tune":                            "EXPERIMENT",
@@ -71,5 +97,8 @@ func TestTuneBadInputIsExitStatus2(t *testing.T) {
 		"tune neural --agent linear --out x --runs 0":                          "runs must be at least 1",
 		"tune neural --agent linear --out x --backend tpu":                     "choose one of go, xla:cpu, xla:cuda",
 		"tune neural --agent linear --out x --space keep=0.1:0.5":              `key "keep"`,
+		"tune neural --agent none.json --out x":                                "none.json: no such file",
+		"tune none.csv --agent linear --out x":                                 "none.csv: no such file",
+		"sweep none.csv --agent linear --out x --random 2 --space clip=1:2":    "none.csv: no such file",
 	})
 }

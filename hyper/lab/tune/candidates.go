@@ -54,7 +54,7 @@ func (t Search) candidates(known map[string]lab.Experiment) ([]candidate, error)
 
 // check returns the experiment of the search, or an error that says what is wrong with the search.
 func (t Search) check(known map[string]lab.Experiment) (lab.Experiment, error) {
-	x, err := lab.Find(known, t.Experiment)
+	x, err := t.experiment(known)
 	if err != nil {
 		return x, err
 	}

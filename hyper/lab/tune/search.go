@@ -38,6 +38,7 @@ import (
 type Search struct {
 	Experiment string      `json:"experiment"`
 	Agent      string      `json:"agent"`
+	Own        *Own        `json:"own,omitempty"`  // what Agent is, if it is not an agent or a learner
 	Sets       []string    `json:"sets,omitempty"` // settings that all candidates share
 	Space      []Dimension `json:"space"`
 	Candidates int         `json:"candidates"`
@@ -49,6 +50,25 @@ type Search struct {
 	Least      bool           `json:"least,omitempty"`
 	Provenance lab.Provenance `json:"provenance,omitzero"` // the code that began the first rung
 	Rungs      []Rung         `json:"rungs"`
+}
+
+// Own is an agent of one's own: a learner of the catalogue, with values of keys.
+type Own struct {
+	Learner  string                     `json:"learner"`
+	Settings map[string]json.RawMessage `json:"settings"`
+}
+
+// experiment returns the experiment of the search, with the agent of one's own.
+func (t Search) experiment(known map[string]lab.Experiment) (lab.Experiment, error) {
+	x, err := lab.Find(known, t.Experiment)
+	if err != nil || t.Own == nil {
+		return x, err
+	}
+	settings, err := json.Marshal(t.Own.Settings)
+	if err != nil {
+		return x, err
+	}
+	return x.WithLearner(t.Agent, t.Own.Learner, settings)
 }
 
 // Stage is a rung before it is run: the number of candidates that remain, and the Size of their runs.
@@ -178,7 +198,7 @@ type Simulate func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error)
 // it are returned.
 func (t Search) RunWith(known map[string]lab.Experiment, simulate Simulate) (Search, error) {
 	t.Rungs = nil
-	x, err := lab.Find(known, t.Experiment)
+	x, err := t.experiment(known)
 	if err != nil {
 		return t, err
 	}
