@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
@@ -100,6 +101,10 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	}
 	if t.Agent == "" || f.out == "" {
 		return errors.New("--agent and --out must be given")
+	}
+	if s, err := x.New(t.Agent); err == nil && !c.Flags().Changed("space") && !catalog.HasKey(s, "step-size") {
+		return fmt.Errorf("agent %s has no step-size, which tune searches by default: give --space; the keys of %s are %s",
+			t.Agent, t.Agent, strings.Join(slices.Sorted(slices.Values(catalog.KeyNames(s))), ", "))
 	}
 	if t.Space, err = dimensions(f.space); err != nil {
 		return err

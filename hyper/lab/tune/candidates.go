@@ -1,12 +1,15 @@
 package tune
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -137,7 +140,21 @@ func (t Search) candidate(x lab.Experiment, values map[string]string) (candidate
 	}
 	c := candidate{values: values, entry: spec.Entries[0]}
 	if err := c.entry.Setting.Set(values); err != nil {
-		return c, err
+		return c, cmp.Or(t.fraction(c.entry.Setting, values), err)
 	}
 	return c, c.entry.Setting.Validate()
+}
+
+// fraction returns an error if a range has fractions for a key that is a whole number.
+func (t Search) fraction(s *lab.Setting, values map[string]string) error {
+	for _, k := range catalog.Keys(s) {
+		for _, d := range t.Space {
+			_, err := strconv.Atoi(values[d.Key])
+			if err != nil && d.Key == k.Name && k.Kind == "int" && len(d.Values) == 0 && d.concerns(values) {
+				return fmt.Errorf("%s: want a whole number, but a range has fractions: give a list, %s=%s", d, d.Key,
+					strings.Join(d.whole(), ","))
+			}
+		}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -72,6 +73,15 @@ func (d Dimension) meets(other Dimension) bool {
 // draw returns the value of a range at u, from 0 to 1, on the logarithmic scale.
 func (d Dimension) draw(u float64) string {
 	return strconv.FormatFloat(d.Low*math.Pow(d.High/d.Low, u), 'g', 3, 64)
+}
+
+// whole returns up to five whole numbers in a range, or beside it, from the least to the largest.
+func (d Dimension) whole() (values []string) {
+	low, high := max(1, math.Floor(d.Low)), math.Ceil(d.High)
+	for i := range 5 {
+		values = append(values, strconv.FormatFloat(math.Round(low*math.Pow(high/low, float64(i)/4)), 'f', 0, 64))
+	}
+	return slices.Compact(values)
 }
 
 // shifted returns the range moved by half its length, on the logarithmic scale, if x lies in one of its outer tenths.
