@@ -83,7 +83,8 @@ func TestLayoutsAgreeWithDenseMatrices(t *testing.T) {
 }
 
 func TestLayoutValidate(t *testing.T) {
-	for _, l := range []Layout{{}, {[]int{1, 0}, 2}, {[]int{1}, 0}, {nil, 3}, PerParameter(1e11, 1), PerParameter(1e9, 9)} {
+	for _, l := range []Layout{{}, {[]int{1, 0}, 2}, {[]int{1}, 0}, {nil, 3}, PerParameter(1e11, 1),
+		PerParameter(1e9, 9)} {
 		if l.Validate() == nil {
 			t.Errorf("invalid layout %v is accepted", l)
 		}

@@ -49,8 +49,8 @@ func contextOf(s *sheet.Sheet, target int, raw bool) (out columns, err error) {
 	return out, errors.Join(sheet.Some(headerFaults(s)), sheet.Some(errs))
 }
 
-// headerFaults returns an error for columns of one name, and for a file whose first line is a row and not a header: each
-// of its cells is a number, or is also a value in its column.
+// headerFaults returns an error for columns of one name, and for a file whose first line is a row and not a header:
+// each of its cells is a number, or is also a value in its column.
 func headerFaults(s *sheet.Sheet) (errs []error) {
 	first, isRow := map[string]int{}, s.Lines != nil
 	for i, name := range s.Header {
@@ -113,8 +113,8 @@ func encode(s *sheet.Sheet, column int, raw bool) (out [][]float32, number bool,
 // grouped describes a number with commas between thousands, such as 1,001.5.
 var grouped = regexp.MustCompile(`^[-+]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$`)
 
-// notNumber returns an error about the first cell of a column that is not a number, if at least four fifths of the cells
-// are numbers, of which at least five differ. In other columns the values are classes.
+// notNumber returns an error about the first cell of a column that is not a number, if at least four fifths of the
+// cells are numbers, of which at least five differ. In other columns the values are classes.
 func notNumber(s *sheet.Sheet, column int) error {
 	numbers, at, seen := 0, -1, map[float64]bool{}
 	for r, row := range s.Rows {

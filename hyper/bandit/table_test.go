@@ -103,7 +103,8 @@ func TestTableClasses(t *testing.T) {
 // old programs.
 func TestTableSummary(t *testing.T) {
 	for text, want := range map[string]string{
-		flowers:                             "4 rows, 3 actions (width: 10, 20, 30); length: number; colour: 3 categories; kind, exactly: 3 categories",
+		flowers: "4 rows, 3 actions (width: 10, 20, 30); length: number; colour: 3 categories; " +
+			"kind, exactly: 3 categories",
 		"a,b\n1a,Yes\n2b,yes\n3,1\n4,1.0\n": "4 rows, 4 actions (b: 1, 1.0, Yes, yes); a: 4 categories",
 		"a,b\r1,x\r2,y\r":                   "2 rows, 2 actions (b: x, y); a: number",
 	} {

@@ -25,7 +25,8 @@ func experimentOf(name string) (experiment string, sets []string) {
 	return "table", []string{"file=" + filepath.Clean(name)}
 }
 
-// otherFile returns an error if an argument is not the name of an experiment, but of a file that is not read as a table.
+// otherFile returns an error if an argument is not the name of an experiment, but of a file that is not read as a
+// table.
 func otherFile(name string) error {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || slices.Contains(experiments(), name) {

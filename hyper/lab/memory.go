@@ -19,8 +19,8 @@ import (
 var errMemory = errors.New("not enough memory")
 
 // fit returns the number of runs of a batch with which the Spec fits into free memory: o.BatchRuns, or fewer if chosen
-// is true, which means that the program and not the user chose o.BatchRuns. See runBytes for the memory that fit counts.
-// All memory of a period is not known before the period is compiled. The memory of a GPU is not known.
+// is true, which means that the program and not the user chose o.BatchRuns. See runBytes for the memory that fit
+// counts. All memory of a period is not known before the period is compiled. The memory of a GPU is not known.
 func fit(spec Spec, o Options, chosen bool) (int, error) {
 	free := process.FreeMemory()
 	if free <= 0 || o.Backend == backend.XLACUDA {
@@ -84,8 +84,8 @@ func runBytes(e Entry, periods int, free int64) (int64, error) {
 	return max(2*state, state+step), err
 }
 
-// sizes returns the bytes of a run's state, and of the largest array of a period that every backend stores. It reads the
-// sizes from the graph; it computes nothing.
+// sizes returns the bytes of a run's state, and of the largest array of a period that every backend stores. It reads
+// the sizes from the graph; it computes nothing.
 func sizes(e Entry, periods int) (state, step int64, err error) {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
