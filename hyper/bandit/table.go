@@ -20,7 +20,8 @@ import (
 
 // Table is a contextual bandit on the rows of a table: classification in which the agent learns only whether its guess
 // was right. Each period has a row. All columns except the target make the context: a column of numbers as it is or
-// standardised, any other column as a 0 or 1 for each of its values. The actions are the values of the target, in their
+// standardised, any other column as a 0 or 1 for each of its values. A column in which most values are numbers must have
+// no other values, which would be mistakes. The actions are the values of the target, in their
 // order. The action that is the row's own value has mean reward 1, all others have 0. Without noise, the cumulative
 // regret is the number of wrong guesses.
 //

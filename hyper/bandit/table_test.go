@@ -159,6 +159,7 @@ func TestTableValidate(t *testing.T) {
 		"a,b\n1,x\n2,y\n3,x\n4,y\n5,x\noops,y\n": {
 			"column 1 (\"a\") has numbers in most rows, but \"oops\" at line 7 is not a number: correct it"},
 		"a,b\n1,x\n2,y\n3,x\n4,y\n\"1,001.5\",x\n": {"\"1,001.5\" at line 6 is not a number: write it without commas"},
+		"\"a\n|\",b\n1,x\n2,x\n":                   {"has one value alone"}, // the header has a separator in its first line
 		"a,b\nx,1\nna,2\ninf,2\n": {"the value \"na\" is missing, as this word says",
 			"the value \"inf\" is not a finite number"},
 		"a,b\n":             {"has 0 rows after the header"},

@@ -16,16 +16,17 @@ func readCSV(contents []byte) (*Sheet, error) {
 	if !bytes.Contains(contents, []byte("\n")) {
 		contents = bytes.ReplaceAll(contents, []byte("\r"), []byte("\n")) // as old programs end lines
 	}
-	header, _, _ := bytes.Cut(bytes.TrimLeft(contents, "\r\n"), []byte("\n"))
 	if len(bytes.TrimSpace(contents)) == 0 {
 		return nil, errors.New("is empty: it needs a header and rows")
-	} else if at := bytes.IndexAny(header, ";\t|"); at >= 0 && !bytes.Contains(header, []byte(",")) {
-		return nil, fmt.Errorf("has no comma in the header: the separator seems to be %q: write commas between columns",
-			header[at])
 	}
 	s, r := &Sheet{}, csv.NewReader(bytes.NewReader(contents))
 	for {
 		record, err := r.Read()
+		if s.Header == nil && (err != nil || len(record) < 2) {
+			if err := otherSeparator(contents); err != nil {
+				return nil, err
+			}
+		}
 		switch {
 		case err == io.EOF && len(s.Rows) < 2:
 			return nil, fmt.Errorf("has %d rows after the header, but needs at least 2", len(s.Rows))
@@ -49,4 +50,14 @@ func readCSV(contents []byte) (*Sheet, error) {
 			return nil, fmt.Errorf("has more than %d numbers at line %d: use fewer rows or columns", MostCells, line)
 		}
 	}
+}
+
+// otherSeparator returns an error if the first line has no comma, but a character that separates columns in other files.
+func otherSeparator(contents []byte) error {
+	header, _, _ := bytes.Cut(bytes.TrimLeft(contents, "\r\n"), []byte("\n"))
+	at := bytes.IndexAny(header, ";\t|")
+	if at < 0 || bytes.Contains(header, []byte(",")) {
+		return nil
+	}
+	return fmt.Errorf("has no comma in the header: the separator seems to be %q: write commas between columns", header[at])
 }
