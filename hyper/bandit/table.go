@@ -20,10 +20,10 @@ import (
 
 // Table is a contextual bandit on the rows of a table: classification in which the agent learns only whether its guess
 // was right. Each period has a row. All columns except the target make the context: a column of numbers as it is or
-// standardised, any other column as a 0 or 1 for each of its values. A column in which most values are numbers must have
-// no other values, which would be mistakes. The actions are the values of the target, in their
-// order. The action that is the row's own value has mean reward 1, all others have 0. Without noise, the cumulative
-// regret is the number of wrong guesses.
+// standardised, any other column as a 0 or 1 for each of its values. If most values of a column are numbers, the other
+// values are mistakes, which Validate reports. The actions are the values of the target, in their order. The action
+// that is the row's own value has mean reward 1, all others have 0. Without noise, the cumulative regret is the number
+// of wrong guesses.
 //
 // The library has no belief that maps a context to one logit for each class. Trained on whether its guesses were right,
 // such a network guesses worse here than a network with one output, whose input has the context in the action's own

@@ -74,12 +74,18 @@ func runCommand() *cobra.Command {
 		err = simulate(c.OutOrStdout(), out, s, engine, func(o lab.Options) (lab.Progress, error) {
 			return lab.Run(c.Context(), s, knownExperiments, o)
 		})
-		if err != nil && missing != nil {
-			_ = os.Remove(out) // only an empty folder is removed
-		}
-		return err
+		return tidied(err, out, missing != nil)
 	}
 	return c
+}
+
+// tidied returns the error of a command. If the command made the folder, and failed before it wrote anything, tidied
+// removes the empty folder.
+func tidied(err error, dir string, made bool) error {
+	if err != nil && made {
+		_ = os.Remove(dir) // removes only an empty folder
+	}
+	return err
 }
 
 func resumeCommand() *cobra.Command {

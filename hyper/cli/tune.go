@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,6 +120,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if t.Champion, err = champion(f.from, t); err != nil {
 		return err
 	}
+	_, missing := os.Stat(f.out)
 	if err := newFolder(f.out, firstRung); err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if errors.Is(err, lab.ErrInterrupted) {
 		fmt.Fprintln(c.ErrOrStderr(), "hyper: interrupted; all results are saved: the same command continues")
 	}
-	if err != nil {
+	if err := tidied(err, f.out, missing != nil); err != nil {
 		return err
 	}
 	if err := t.Save(f.out); err != nil {

@@ -77,6 +77,11 @@ func TestSearchesTakeFiles(t *testing.T) {
 	}
 	must.M(os.Remove(mine))
 	must0(t, "sweep", filepath.Join(dir, "--halving"))
+	bad := filepath.Join(dir, "bad")
+	refused(t, []string{"tune", "gaussian", "--agent", "linear", "--space", "index-dim=1:3", "--out", bad}, "give a list")
+	if _, err := os.Stat(bad); err == nil {
+		t.Error("a search with a wrong range has left a folder")
+	}
 }
 
 func TestTuneBadInputIsExitStatus2(t *testing.T) {
@@ -97,9 +102,9 @@ func TestTuneBadInputIsExitStatus2(t *testing.T) {
 		"tune neural --agent linear --out x --runs 0":                              "runs must be at least 1",
 		"tune neural --agent linear --out x --backend tpu":                         "choose one of go, xla:cpu, xla:cuda",
 		"tune neural --agent linear --out x --space keep=0.1:0.5":                  `key "keep"`,
-		"tune gaussian --agent linear --out x --space index-dim=1:3":               "has fractions: give a list, index-dim=1,2,3\n",
+		"tune gaussian --agent linear --out x --space index-dim=1:3":               "give a list, index-dim=1,2,3\n",
 		"sweep gaussian --agent linear --out x --random 5 --space index-dim=2:200": "give a list, index-dim=2,6,20,63,200\n",
-		"tune gaussian --agent exact --out x":                                      "give --space; the keys of exact are arms, delay, noise-",
+		"tune gaussian --agent exact --out x":                                      "give --space; the keys of exact are arms, d",
 		"tune neural --agent none.json --out x":                                    "none.json: no such file",
 		"tune none.csv --agent linear --out x":                                     "none.csv: no such file",
 		"sweep none.csv --agent linear --out x --random 2 --space clip=1:2":        "none.csv: no such file",

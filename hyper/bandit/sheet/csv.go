@@ -52,7 +52,8 @@ func readCSV(contents []byte) (*Sheet, error) {
 	}
 }
 
-// otherSeparator returns an error if the first line has no comma, but a character that separates columns in other files.
+// otherSeparator returns an error if the first line has no comma, but a character that separates columns in other
+// files.
 func otherSeparator(contents []byte) error {
 	header, _, _ := bytes.Cut(bytes.TrimLeft(contents, "\r\n"), []byte("\n"))
 	at := bytes.IndexAny(header, ";\t|")
