@@ -140,7 +140,7 @@ func resultTable(rows []studyRow, times []studyTime, set string) string {
 // over the seeds of both.
 func comparison(rows []studyRow, times []studyTime) string {
 	out := "\n### hyper/layers beside enn\n\n*hyper/layers minus enn, and the ratio of the times of a step, with the values " +
-		"that the joint NLL chose. Below 0, or 1, is better.*\n\n| Set | Method | Error | Marginal NLL | Joint NLL | Time of a " +
+		"that the joint NLL chose.\nBelow 0, or 1, is better.*\n\n| Set | Method | Error | Marginal NLL | Joint NLL | Time of a " +
 		"step |\n| --- | --- | --- | --- | --- | --- |\n"
 	counts := map[string]int{}
 	for _, q := range questions(rows, "") {
