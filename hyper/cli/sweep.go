@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
@@ -68,7 +69,7 @@ func (f *sweepFlags) run(c *cobra.Command, what string) error {
 	err := f.start(c, what)
 	if errors.Is(err, lab.ErrInterrupted) {
 		fmt.Fprintf(c.ErrOrStderr(), "hyper: interrupted; all results are saved: `hyper sweep %s` continues\n",
-			cmp.Or(f.out, what))
+			shell.Word(cmp.Or(f.out, what)))
 	}
 	return err
 }

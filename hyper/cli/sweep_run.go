@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
 
@@ -63,8 +64,8 @@ func (f *sweepFlags) runSearch(ctx context.Context, w io.Writer, s sweep.Search,
 		return errLater
 	})
 	if errors.Is(err, errLater) {
-		fmt.Fprintf(os.Stderr, "when this round is done, `hyper sweep %s --engine %s` starts the next round\n", dir,
-			f.engineName)
+		fmt.Fprintf(os.Stderr, "when this round is done, `hyper sweep %s --engine %s` starts the next round\n",
+			shell.Word(dir), f.engineName)
 		return nil
 	}
 	if err != nil {
@@ -110,7 +111,8 @@ func (f *sweepFlags) runLocal(ctx context.Context, p sweep.Plan, dir string) err
 	if err != nil {
 		return failed(err)
 	}
-	fmt.Fprintf(os.Stderr, "%d shards done: `hyper merge %s FILE.jsonl.gz` joins them\n", len(p.Shards), dir)
+	fmt.Fprintf(os.Stderr, "%d shards done: `hyper merge %s FILE.jsonl.gz` joins them\n", len(p.Shards),
+		shell.Word(dir))
 	return nil
 }
 
