@@ -104,7 +104,7 @@ func (e *encoder) restore(context, action *spread) {
 }
 
 // spread has the mean and the sum of squared deviations of each number so far, by Welford (1962). After the first few,
-// a number counts as at most mostDeviations away from the mean, so that a single wrong one does no lasting harm.
+// a number counts as at most farDeviations away from the mean, so that a single wrong one does no lasting harm.
 type spread struct {
 	Count float64
 	Mean  []float64
@@ -121,7 +121,7 @@ func (s *spread) add(x []float32) {
 	s.Count++
 	for i, v := range x {
 		value := float64(v)
-		if far := mostDeviations * s.deviation(i, s.Count-1); far > 0 && s.Count > fewNumbers {
+		if far := farDeviations * s.deviation(i, s.Count-1); far > 0 && s.Count > fewNumbers {
 			value = min(max(value, s.Mean[i]-far), s.Mean[i]+far)
 		}
 		off := value - s.Mean[i]
@@ -130,9 +130,13 @@ func (s *spread) add(x []float32) {
 	}
 }
 
-// mostDeviations is the largest absolute value of a standardised number, in standard deviations. fewNumbers is how many
-// numbers count as they are, because their standard deviation is not known.
-const mostDeviations, fewNumbers = 5, 10
+// mostDeviations is the largest absolute value of a standardised number, in standard deviations.
+const mostDeviations = 5
+
+// farDeviations is the distance from the mean, in standard deviations, that a number counts with at most. The first
+// fewNumbers count as they are, because their standard deviation is not known. With 5 in place of 20, Contextual makes
+// 4% more mistakes on the data set segment, whose columns have heavy tails.
+const farDeviations, fewNumbers = 20, 10
 
 // deviation returns the standard deviation of the i-th number, if M2 has n numbers.
 func (s *spread) deviation(i int, n float64) float64 { return math.Sqrt(s.M2[i] / max(n-1, 1)) }
