@@ -43,10 +43,10 @@ func slurmCluster(t *testing.T) (env string) {
 	return "SLURM_CONF=" + strings.TrimSpace(string(conf))
 }
 
-// slurmSweep is a sweep of four shards that take a second each.
+// slurmSweep is a sweep of four shards that take a second each, or several on a slow machine.
 var slurmSweep = []string{"gaussian", "--agent", "linear", "--set", "arms=5", "--set", "index-samples=4",
 	"--set", "batch=32", "--set", "step-size=0.1,0.2",
-	"--periods", "1000", "--runs", "4", "--shards", "4", "--batch-runs", "2", "--checkpoint-every", "100ms"}
+	"--periods", "5000", "--runs", "4", "--shards", "4", "--batch-runs", "2", "--checkpoint-every", "100ms"}
 
 // A job array runs every shard although two tasks are killed and all running tasks are preempted. Each of them
 // is requeued and continues. No row is lost or duplicated. The merged results equal, byte for byte, the results of two
