@@ -1,6 +1,7 @@
 package bandit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -20,19 +21,26 @@ type columns struct {
 	values [][]float32 // values of each row, by column of the context
 	number []bool      // whether the column holds numbers of the table; otherwise it is 0 or 1 for a value
 	kinds  []string    // name and kind of each column of the sheet, such as "colour: 3 categories"
+	doubts []error     // see Table.Doubts
 }
 
 // contextOf returns the context that all columns of a sheet, except for the target, make. Numbers are standardised
 // unless raw is true.
 func contextOf(s *sheet.Sheet, target int, raw bool) (out columns, err error) {
 	var errs []error
+	out.doubts = headerFaults(s)
 	for i, name := range s.Header {
 		if i == target {
 			continue
 		}
 		more, number, err := encode(s, i, raw)
+		doubt := notNumber(s, i)
+		if doubt != nil {
+			doubt = fmt.Errorf("%s: column %d (%q) %w", s.Name, i+1, name, doubt)
+			out.doubts = append(out.doubts, doubt)
+		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: column %d (%q) %w", s.Name, i+1, name, err))
+			errs = append(errs, cmp.Or(doubt, fmt.Errorf("%s: column %d (%q) %w", s.Name, i+1, name, err)))
 		}
 		kind := "number"
 		if !number {
@@ -46,15 +54,15 @@ func contextOf(s *sheet.Sheet, target int, raw bool) (out columns, err error) {
 				"for each value that is not a number: use fewer rows or columns", s.Name, sheet.MostCells, i+1, name)
 		}
 	}
-	return out, errors.Join(sheet.Some(headerFaults(s)), sheet.Some(errs))
+	return out, sheet.Some(errs)
 }
 
 // headerFaults returns an error for columns of one name, and for a file whose first line is a row and not a header:
-// each of its cells is a number, or is also a value in its column.
+// some of its cells are numbers that do not count upwards, as years do, and each other one is a value in its column.
 func headerFaults(s *sheet.Sheet) (errs []error) {
-	first, isRow := map[string]int{}, s.Lines != nil
+	first, isRow := map[string]int{}, s.Lines != nil && !countsUpwards(s.Header)
 	for i, name := range s.Header {
-		if before, twice := first[name]; twice {
+		if before, twice := first[name]; twice && name != "" {
 			errs = append(errs, fmt.Errorf("%s: columns %d and %d have the same name %q: give each column its own name",
 				s.Name, before+1, i+1, name))
 		} else {
@@ -71,6 +79,20 @@ func headerFaults(s *sheet.Sheet) (errs []error) {
 	return errs
 }
 
+// countsUpwards reports whether the numbers among some names are whole and increase, as in 0, 1, 2 or 2019, 2020.
+func countsUpwards(names []string) bool {
+	last := math.Inf(-1)
+	for _, name := range names {
+		if x, ok := finite(name); ok {
+			if x <= last || x != math.Trunc(x) {
+				return false
+			}
+			last = x
+		}
+	}
+	return true
+}
+
 // finite returns the number that a cell holds. ok is false if the cell does not hold a finite number.
 func finite(cell string) (x float64, ok bool) {
 	x, err := strconv.ParseFloat(cell, 64)
@@ -84,9 +106,6 @@ func encode(s *sheet.Sheet, column int, raw bool) (out [][]float32, number bool,
 	for r, row := range s.Rows {
 		x, ok := finite(row[column])
 		if !ok {
-			if err := notNumber(s, column); err != nil {
-				return nil, false, err
-			}
 			out, err := oneHots(s.Rows, column)
 			return out, false, err
 		}
@@ -113,10 +132,11 @@ func encode(s *sheet.Sheet, column int, raw bool) (out [][]float32, number bool,
 // grouped describes a number with commas between thousands, such as 1,001.5.
 var grouped = regexp.MustCompile(`^[-+]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$`)
 
-// notNumber returns an error about the first cell of a column that is not a number, if at least four fifths of the
-// cells are numbers, of which at least five differ. In other columns the values are classes.
+// notNumber returns an error about the first cell of a column that is not a number, if it seems to be a mistake: at
+// least four fifths of the cells are numbers, of which at least five differ, and each other cell occurs once or has
+// commas between thousands. In other columns the values are classes.
 func notNumber(s *sheet.Sheet, column int) error {
-	numbers, at, seen := 0, -1, map[float64]bool{}
+	numbers, at, seen, others := 0, -1, map[float64]bool{}, map[string]bool{}
 	for r, row := range s.Rows {
 		cell := row[column]
 		commas := grouped.MatchString(cell)
@@ -124,15 +144,20 @@ func notNumber(s *sheet.Sheet, column int) error {
 			cell = strings.ReplaceAll(cell, ",", "")
 		}
 		x, ok := finite(cell)
-		if ok {
+		switch {
+		case ok:
 			numbers++
 			seen[x] = true
+		case others[cell]:
+			return nil
+		default:
+			others[cell] = true
 		}
 		if (!ok || commas) && at < 0 {
 			at = r
 		}
 	}
-	if numbers*5 < len(s.Rows)*4 || len(seen) < 5 {
+	if at < 0 || numbers*5 < len(s.Rows)*4 || len(seen) < 5 {
 		return nil
 	}
 	cell, advice := s.Rows[at][column], "correct it; or, if the column has classes, write a letter in front of each number"

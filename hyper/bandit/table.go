@@ -20,10 +20,9 @@ import (
 
 // Table is a contextual bandit on the rows of a table: classification in which the agent learns only whether its guess
 // was right. Each period has a row. All columns except the target make the context: a column of numbers as it is or
-// standardised, any other column as a 0 or 1 for each of its values. If most values of a column are numbers, the other
-// values are mistakes, which Validate reports. The actions are the values of the target, in their order. The action
-// that is the row's own value has mean reward 1, all others have 0. Without noise, the cumulative regret is the number
-// of wrong guesses.
+// standardised, any other column as a 0 or 1 for each of its values. The actions are the values of the target, in their
+// order. The action that is the row's own value has mean reward 1, all others have 0. Without noise, the cumulative
+// regret is the number of wrong guesses.
 //
 // The library has no belief that maps a context to one logit for each class. Trained on whether its guesses were right,
 // such a network guesses worse here than a network with one output, whose input has the context in the action's own
@@ -77,6 +76,7 @@ type table struct {
 	width              int             // number of columns of the context
 	number             []bool          // whether a column of the context holds numbers of the table
 	summary            string          // see Table.Summary
+	doubts             error           // see Table.Doubts
 	class              *tensors.Tensor // class of each row, int32 [rows, 1]
 	classes            int             // number of classes
 }
@@ -140,6 +140,10 @@ func (b *Table) Forget() bool {
 	b.read = nil
 	return true
 }
+
+// Doubts returns an error about what seems to be a mistake in the table, although it can be read: a cell that is no
+// number in a column of numbers, or a first line that is a row.
+func (b *Table) Doubts() error { return b.load().doubts }
 
 // Summary describes in one line how the table was read: its rows, its actions, and what each column became.
 func (b *Table) Summary() string { return b.load().summary }
@@ -228,7 +232,8 @@ func readTable(data, file, target string, raw bool) (*table, error) {
 		return nil, err
 	}
 	t := &table{data: data, file: file, target: target, raw: raw, sum: s.Sum, number: context.number,
-		classes: len(classes), width: len(context.values), summary: summaryOf(s, at, classes, context.kinds)}
+		classes: len(classes), width: len(context.values), summary: summaryOf(s, at, classes, context.kinds),
+		doubts: sheet.Some(context.doubts)}
 	flat, class := make([]float32, 0, len(s.Rows)*len(context.values)), make([]int32, len(s.Rows))
 	for r, row := range s.Rows {
 		for _, c := range context.values {

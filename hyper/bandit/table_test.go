@@ -99,6 +99,30 @@ func TestTableClasses(t *testing.T) {
 	}
 }
 
+// Doubts name a mistake in a column of numbers, in the header, and in a first line that is a row. Classes may be numbers,
+// also beside other classes, and names may count upwards. A table with doubts can be read.
+func TestTableDoubts(t *testing.T) {
+	numbers := "1,x\n2,y\n3,x\n4,y\n5,x\n"
+	for text, want := range map[string]string{
+		"a,b,a\n1,2,x\n3,4,y\n":                      "columns 1 and 3 have the same name \"a\"",
+		"5.1,3,a\n4.9,2,a\n4.5,1,b\n":                "the first line (5.1, 3, a) seems to be a row of the table",
+		"a,b\n" + numbers + "oops,y\n":               "column 1 (\"a\") has numbers in most rows, but \"oops\" at line 7 is not a number",
+		"a,b\n" + numbers + "\"1,001.5\",x\n":        "\"1,001.5\" at line 7 is not a number: write it without commas",
+		"a,b\n" + numbers + numbers + "5+,y\n5+,x\n": "",
+		"2019,2020,y\n1,2,y\n3,4,n\n":                "",
+		"0,1\n5,1\n6,2\n":                            "",
+		"yes,y\nyes,y\nno,n\n":                       "",
+		",,y\n1,2,y\n3,4,n\n":                        "",
+	} {
+		w := &Table{File: written(t, text)}
+		if err := w.Validate(); err != nil {
+			t.Errorf("%q: error %v", text, err)
+		} else if err := w.Doubts(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got doubts %v, want %q", text, err, want)
+		}
+	}
+}
+
 // A summary says what each column became. Classes may have numbers in their names, or be numbers. Lines may end as in
 // old programs.
 func TestTableSummary(t *testing.T) {
@@ -150,16 +174,11 @@ func TestTableValidate(t *testing.T) {
 	words := "a,b\n" + strings.Repeat("u,1\nv,2\nw,1\n", 300_000) // 3 numbers for each of 900,000 rows
 	row := strings.Repeat("1,", 999) + "2\n"
 	for text, want := range map[string][]string{
-		"":                            {"is empty"},
-		"a\n1\n":                      {"needs at least two columns"},
-		"a;b\n1;x\n2;y\n":             {"the separator seems to be ';': write commas"},
-		"\"a\"\t\"b\"\n1\tx\n":        {"the separator seems to be '\\t'"},
-		"a,b,a\n1,2,x\n3,4,y\n":       {"columns 1 and 3 have the same name \"a\""},
-		"5.1,3,a\n4.9,2,a\n4.5,1,b\n": {"the first line (5.1, 3, a) seems to be a row of the table"},
-		"a,b\n1,x\n2,y\n3,x\n4,y\n5,x\noops,y\n": {
-			"column 1 (\"a\") has numbers in most rows, but \"oops\" at line 7 is not a number: correct it"},
-		"a,b\n1,x\n2,y\n3,x\n4,y\n\"1,001.5\",x\n": {"\"1,001.5\" at line 6 is not a number: write it without commas"},
-		"\"a\n|\",b\n1,x\n2,x\n":                   {"has one value alone"}, // the header has a separator in its first line
+		"":                       {"is empty"},
+		"a\n1\n":                 {"needs at least two columns"},
+		"a;b\n1;x\n2;y\n":        {"the separator seems to be ';': write commas"},
+		"\"a\"\t\"b\"\n1\tx\n":   {"the separator seems to be '\\t'"},
+		"\"a\n|\",b\n1,x\n2,x\n": {"has one value alone"}, // the header has a separator in its first line
 		"a,b\nx,1\nna,2\ninf,2\n": {"the value \"na\" is missing, as this word says",
 			"the value \"inf\" is not a finite number"},
 		"a,b\n":             {"has 0 rows after the header"},

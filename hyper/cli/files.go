@@ -36,15 +36,20 @@ func otherFile(name string) error {
 		"it as CSV", name)
 }
 
-// sayTables prints how the files of a Spec's tables were read, one line for each.
-func sayTables(w io.Writer, spec lab.Spec) {
+// sayTables prints how the files of a new Spec's tables were read, one line for each. It returns an error if a file
+// seems to have a mistake.
+func sayTables(w io.Writer, spec lab.Spec) error {
 	said := map[string]bool{}
 	for _, e := range spec.Entries {
 		if t, ok := e.Setting.World.(*bandit.Table); ok && t.File != "" && !said[t.Summary()] {
+			if err := t.Doubts(); err != nil {
+				return err
+			}
 			said[t.Summary()] = true
 			fmt.Fprintln(w, t.Summary())
 		}
 	}
+	return nil
 }
 
 // withFiles returns an experiment that includes the agents of files, and the names of all agents.
@@ -67,10 +72,11 @@ func withFiles(x lab.Experiment, agents []string) (lab.Experiment, []string, err
 }
 
 // sayTable is sayTables for a search.
-func sayTable(w io.Writer, x lab.Experiment, t tune.Search) {
+func sayTable(w io.Writer, x lab.Experiment, t tune.Search) error {
 	if spec, err := x.Spec([]string{t.Agent}, t.Sets, t.Size, t.Seed); err == nil {
-		sayTables(w, spec)
+		return sayTables(w, spec)
 	}
+	return nil // the search reports the error
 }
 
 // searched sets the experiment and the agent of a search, which arguments name as for hyper run. It returns the

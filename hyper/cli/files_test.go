@@ -99,6 +99,9 @@ func TestRunSaysHowATableWasRead(t *testing.T) {
 
 func TestBadFilesOfOnesOwn(t *testing.T) {
 	for want, args := range map[string][]string{
+		"seems to be a row": {"run", written(t, "row.csv", "5.1,3,a\n4.9,2,a\n4.5,1,b\n")},
+		"in most rows, but \"oops\"": {"tune", written(t, "oops.csv", "a,b\n1,x\n2,y\n3,x\n4,y\n5,x\noops,y\n"), "--agent", "linear",
+			"--out", "nowhere"},
 		"no such file":             {"run", "gaussian", "--agent", "none.json"},
 		`want {"learner": KIND`:    {"run", "gaussian", "--agent", written(t, "a.json", `{"kind": "linear"}`)},
 		`unknown learner "linaer"`: {"run", "gaussian", "--agent", written(t, "a.json", `{"learner": "linaer"}`)},

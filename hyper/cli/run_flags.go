@@ -57,7 +57,7 @@ func (f *specFlags) spec(c *cobra.Command, name string) (lab.Spec, error) {
 	}
 	spec, err := x.Spec(agents, append(own, f.allSets()...), size, f.seed)
 	if err == nil {
-		sayTables(c.ErrOrStderr(), spec)
+		err = sayTables(c.ErrOrStderr(), spec)
 	}
 	if sets := f.unasked(size); err == nil && len(sets) > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "hyper: the quick size has %s; --full is the full size\n", strings.Join(sets, " "))

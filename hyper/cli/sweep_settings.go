@@ -109,7 +109,9 @@ func (f *sweepFlags) tuning(c *cobra.Command, name string, candidates int) (tune
 	if t.Size, err = f.spec.size(c, x); err != nil {
 		return t, err
 	}
-	sayTable(c.ErrOrStderr(), x, t)
+	if err := sayTable(c.ErrOrStderr(), x, t); err != nil {
+		return t, err
+	}
 	t.Space, err = dimensions(f.space)
 	return t, err
 }

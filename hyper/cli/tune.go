@@ -110,7 +110,9 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if t.Space, err = dimensions(f.space); err != nil {
 		return err
 	}
-	sayTable(c.ErrOrStderr(), x, t)
+	if err := sayTable(c.ErrOrStderr(), x, t); err != nil {
+		return err
+	}
 	if t.Plan, err = stages(f.rungs); err != nil {
 		return err
 	}
