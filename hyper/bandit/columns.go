@@ -34,17 +34,16 @@ func contextOf(s *sheet.Sheet, target int, raw bool) (out columns, err error) {
 			continue
 		}
 		more, number, err := encode(s, i, raw)
-		doubt := notNumber(s, i)
+		kind, doubt := "number", error(nil)
+		if !number {
+			kind, doubt = fmt.Sprintf("%d categories", len(more)), notNumber(s, i)
+		}
+		about := func(err error) error { return fmt.Errorf("%s: column %d (%q) %w", s.Name, i+1, name, err) }
 		if doubt != nil {
-			doubt = fmt.Errorf("%s: column %d (%q) %w", s.Name, i+1, name, doubt)
-			out.doubts = append(out.doubts, doubt)
+			out.doubts = append(out.doubts, about(doubt))
 		}
 		if err != nil {
-			errs = append(errs, cmp.Or(doubt, fmt.Errorf("%s: column %d (%q) %w", s.Name, i+1, name, err)))
-		}
-		kind := "number"
-		if !number {
-			kind = fmt.Sprintf("%d categories", len(more))
+			errs = append(errs, about(cmp.Or(doubt, err)))
 		}
 		out.kinds = append(out.kinds, name+": "+kind)
 		out.values = append(out.values, more...)
@@ -132,9 +131,9 @@ func encode(s *sheet.Sheet, column int, raw bool) (out [][]float32, number bool,
 // grouped describes a number with commas between thousands, such as 1,001.5.
 var grouped = regexp.MustCompile(`^[-+]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$`)
 
-// notNumber returns an error about the first cell of a column that is not a number, if it seems to be a mistake: at
-// least four fifths of the cells are numbers, of which at least five differ, and each other cell occurs once or has
-// commas between thousands. In other columns the values are classes.
+// notNumber returns an error about the first cell that is not a number, in a column that has such cells, if it seems to
+// be a mistake: at least four fifths of the cells are numbers, of which at least five differ, and each other cell occurs
+// once or has commas between thousands. In other columns the values are classes.
 func notNumber(s *sheet.Sheet, column int) error {
 	numbers, at, seen, others := 0, -1, map[float64]bool{}, map[string]bool{}
 	for r, row := range s.Rows {
@@ -157,7 +156,7 @@ func notNumber(s *sheet.Sheet, column int) error {
 			at = r
 		}
 	}
-	if at < 0 || numbers*5 < len(s.Rows)*4 || len(seen) < 5 {
+	if numbers*5 < len(s.Rows)*4 || len(seen) < 5 {
 		return nil
 	}
 	cell, advice := s.Rows[at][column], "correct it; or, if the column has classes, write a letter in front of each number"

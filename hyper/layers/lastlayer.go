@@ -85,8 +85,8 @@ type LastLayerFit struct {
 }
 
 // Fit goes over the data once. of is the model's function, and store has its trained variables. Fit changes the
-// variables of the last layer alone. The posterior is that of the present weights and features. More training changes
-// these and keeps the old posterior, so call Fit again afterwards.
+// variables of the last layer alone. Fit computes the posterior from the weights and features at the time of the call.
+// Call Fit again after more training, because training changes the weights and features, but not the posterior.
 //
 // The data must end: Fit returns after the last batch. It refuses a dataset.InMemoryDataset that is Infinite, but does
 // not see whether another dataset ends. Take a number of batches of such a dataset by dataset.Take.
