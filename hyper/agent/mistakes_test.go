@@ -17,8 +17,8 @@ var allMistakes = flag.Bool("mistakes.all", false, "four data sets, five orders 
 // Classification, where the agent only learns whether a guess was right: over one pass through each of four data sets,
 // the agent that [Contextual] returns makes fewer mistakes than Vowpal Wabbit with its best of 51 settings, found in
 // hindsight, and than MABWiser's LinUCB. The bounds are the fewer mistakes of both. The mean is over five orders of the
-// rows; the quick test has three orders of phishing. The agent's settings were chosen on other data:
-// notebooks/results/contextual.
+// rows; the quick test has three orders of phishing. The agent's settings were chosen on other data, except for the
+// distance at which an outlier is cut: notebooks/results/contextual.
 func TestFewMistakes(t *testing.T) {
 	NotInShort(t)
 	sets, orders := []string{"phishing"}, 3

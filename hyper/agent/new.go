@@ -90,7 +90,8 @@ func (c Config) Neural(features int, hidden ...int) Config {
 //
 //	agent.New(agent.Config{Forget: 0.999, Waves: agent.None, Floor: 0.05}.Contextual(3, 8))
 //
-// The settings were chosen on data sets other than the data sets of notebook 14: see notebooks/results/contextual.
+// The settings were chosen on data sets other than the data sets of notebook 14: see notebooks/results/contextual. Only
+// the distance at which an outlier is cut was chosen on two of them.
 func (c Config) Contextual(k, context int) Config {
 	c.fault = errors.Join(
 		faults.Prefix("Contextual: ", errors.Join(faults.AtLeast("k", k, 1), faults.AtLeast("context", context, 1))),
