@@ -20,7 +20,7 @@ type Encoding struct {
 	Cross bool
 	// Standardize subtracts from each number of the contexts and actions its mean so far, and divides by its standard
 	// deviation so far. Results are clipped to [-5, 5]. The statistics include the numbers of the present Menu. After
-	// ten numbers, one that is further away than 20 standard deviations counts as one at that distance.
+	// ten numbers, one that is further away than 30 standard deviations counts as one at that distance.
 	Standardize bool
 }
 
