@@ -153,9 +153,18 @@ AGAIN = {"ensemble-10": ("ensemble", ["particles=10", "integrate=analytic"], [
     "sgd-steps=1,2,4", "prior-factor=0.1:10", "perturbation=0,0.5,1", "initial-scale=1,3,10"])}
 
 
+# The winner of the first search with steps that fall. The seeds are the first search's own.
+WINNER = ["particles=10", "clip=1", "initial-scale=3", "integrate=analytic", "optimizer=sgd", "perturbation=0.5",
+          "prior-factor=0.31", "sgd-steps=2", "step-size=0.121", "schedule=inverse-root"]
+FALLING = {"ensemble-10-falling": ("ensemble", WINNER, ["schedule-after=1000,3000,10000"])}
+
+
 def ensemble_again():
-    """Return the piece of that search. Its winner is not better than the first, so it has no study."""
-    return [Search("again", "ensemble-10", AGAIN, 1000, 2_400_000, ["16:8:10000", "6:16:30000", f"2:32:{PERIODS}"])]
+    """Return the pieces of later searches for the ensemble of 10. The second search has no study: its winner is not
+    better than the first one's."""
+    falling = Search("again", "ensemble-10-falling", FALLING, 1000, 2_300_000, [f"3:32:{PERIODS}"])
+    return [Search("again", "ensemble-10", AGAIN, 1000, 2_400_000, ["16:8:10000", "6:16:30000", f"2:32:{PERIODS}"]),
+            falling]
 
 
 def independent(actions, seeds=128):
