@@ -104,14 +104,16 @@ class Study:
         self.name = f"{name}-{first}"
         self.file = HERE / experiment / folder / f"{self.name}.jsonl.gz"
         self.out = f"{folder}-{self.name}"
-        self.beginning = self.file.with_name(f"{name}-{FIRST_SEED}.jsonl.gz")
+        self.parts = f"{name}-[0-9]*.jsonl.gz"
 
     def there(self):
-        """Return whether the runs exist, in their own file or in the file that begins with the first seed."""
-        if self.file.exists() or not self.beginning.exists():
-            return self.file.exists()
-        with gzip.open(self.beginning, "rt") as f:
-            return FIRST_SEED + json.loads(f.readline())["spec"]["runs"] > self.first
+        """Return whether a file of this study has the runs."""
+        for file in self.file.parent.glob(self.parts):
+            with gzip.open(file, "rt") as f:
+                spec = json.loads(f.readline())["spec"]
+            if spec["seed"] <= self.first < spec["seed"] + spec["runs"]:
+                return True
+        return False
 
     def make(self, hyper, work, common):
         out = work / self.out
@@ -228,7 +230,7 @@ def whole(pieces):
     """Return the pieces of an agent with all seeds of its study in one piece."""
     out = [p for p in pieces if isinstance(p, Search)]
     studies = [p for p in pieces if isinstance(p, Study)]
-    if studies and any(p.there() for p in studies) or len({p.beginning for p in studies}) > 1:
+    if studies and any(p.there() for p in studies) or len({p.parts for p in studies}) > 1:
         return pieces  # The study has begun in several pieces, or there are several studies.
     if studies:
         studies[0].runs = sum(p.runs for p in studies)
