@@ -241,7 +241,17 @@ func (m Model) hostPrior(p HostParams) (prior func(z hostIndex, theta []float32)
 	}
 	rows := m.Prior.Layout.Rows()
 	if of := p.Fixed[priorTheta]; of != nil {
-		return func(z hostIndex, theta []float32) { copy(theta, of[int(z.id)*rows:]) }, second
+		if _, ok := m.Hyper.(Particles); ok {
+			return func(z hostIndex, theta []float32) { copy(theta, of[int(z.id)*rows:]) }, second
+		}
+		return func(z hostIndex, theta []float32) {
+			clear(theta)
+			for k, zk := range z.vector {
+				for i, b := range of[k*rows : (k+1)*rows] {
+					theta[i] += zk * b
+				}
+			}
+		}, second
 	}
 	if _, ok := m.Hyper.(Linear); !ok {
 		return nil, nil

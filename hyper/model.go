@@ -46,19 +46,31 @@ func (m Model) Init(s rng.Stream, priorScale *Node) Params {
 		return p
 	}
 	db := m.prior().Init(s.Named("prior"), priorScale)
-	if _, ok := m.Hyper.(Particles); ok && len(m.Prior.Layout.Sizes) == 1 {
-		p.Fixed = map[string]*Node{priorTheta: Transpose(db, 1, 2)} // same order as nu, for the processor's cache
+	if m.byIndex() {
+		p.Fixed = map[string]*Node{priorTheta: Transpose(db, 1, 2)}
 	} else {
 		p.Fixed = map[string]*Node{priorMatrix: db}
 	}
 	return p
 }
 
-// Names of the nodes in Params.Fixed of a Model.
+// Names of the nodes in Params.Fixed of a Model, which has one of them.
 const (
 	priorMatrix = "prior"       // the entries of D B
-	priorTheta  = "prior.theta" // D B z at each one-hot index, [runs, N_z, N_theta]
+	priorTheta  = "prior.theta" // D B z at each one-hot index, [runs, N_z, N_theta]: the transpose of D B
 )
+
+// byIndex reports whether a dense D B is kept as priorTheta. A particle's parameters are then together in memory, as in
+// nu. If C is not dense, B can be as large as N_theta x N_theta, and XLA on a CPU multiplies it by a few indices ten
+// times as fast in this order.
+func (m Model) byIndex() bool {
+	if len(m.Prior.Layout.Sizes) > 1 {
+		return false
+	}
+	_, particles := m.Hyper.(Particles)
+	h, ok := m.Hyper.(structured)
+	return particles || ok && len(h.Structure().Sizes) > 1
+}
 
 // Predict returns the predictions at inputs x of the functions that the indices z identify, [runs, indices, inputs].
 func (m Model) Predict(p Params, z index.Set, x *Node) *Node {
@@ -111,6 +123,9 @@ func (m affine) Structure() Layout { return m.layout }
 func (m affine) PriorMatrix(p Params) (*Node, Layout) {
 	if m.Prior == nil || m.apart() {
 		return nil, Layout{}
+	}
+	if theta := p.Fixed[priorTheta]; theta != nil {
+		return Transpose(theta, 1, 2), m.Prior.Layout
 	}
 	return p.Fixed[priorMatrix], m.Prior.Layout
 }
@@ -182,7 +197,10 @@ func (m Model) gaussian() bool { return m.Index().Moments().Normal }
 // priorAt returns the prior's parameters D B z, [runs, indices, N_theta]. No gradient flows into them.
 func (m Model) priorAt(p Params, z index.Set) *Node {
 	if theta := p.Fixed[priorTheta]; theta != nil {
-		return StopGradient(takeRows(theta, z))
+		if z.ID != nil {
+			return StopGradient(takeRows(theta, z))
+		}
+		return StopGradient(Einsum("rnz,rzp->rnp", z.Dense(), theta))
 	}
 	return m.Prior.Theta(p.Fixed[priorMatrix], z)
 }

@@ -59,6 +59,8 @@ func hostedBeliefs() map[string]Config {
 		"neural, smaller prior":  of(4, dense(net, &hyper.Prior{Base: tanh, Layout: hyper.Dense(hyper.NumTheta(tanh), 8)})),
 		"neural, prior in theta": of(4, dense(net, &hyper.Prior{Layout: hyper.Dense(n, 8)})),
 		"neural, no prior":       of(4, dense(net, nil)),
+		"neural, diagonal C, dense prior": of(4, hyper.Model{Base: net, Prior: &hyper.Prior{Layout: hyper.Dense(n, n)},
+			Hyper: hyper.Linear{Layout: hyper.PerParameter(n, 1), P: index.Gaussian{N: n}}}),
 		"neural, layers": of(4, hyper.Model{Base: net, Hyper: hyper.Linear{Layout: groups,
 			P: index.Gaussian{N: groups.IndexDim()}}}),
 		"bayesian":        of(4, hyper.BayesianLinear{Features: 4}),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"sync"
 	"testing"
 
@@ -30,8 +31,9 @@ func lineModel(features, width int) hyper.Model {
 	}
 }
 
-// resident returns the memory of the process, in megabytes.
+// resident returns the memory of the process without garbage of Go, in megabytes.
 func resident(t *testing.T) int {
+	debug.FreeOSMemory()
 	var size, pages int
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -32,13 +32,15 @@ type draws struct {
 	picked  bool      // data.A is a^T z at the indices of each step, [runs, steps * Batch, indices]
 	targets *Node     // for the own gradient, [runs, steps, indices, Batch]: see aim
 	fixed   *Node     // the fixed part of the predictions, if the targets do not contain it; same shape
+	prior   *Node     // what the prior adds to the parameters, [runs, steps * indices, N_theta], or nil
 	weights *Node     // of the data for each index; same shape, or nil
 }
 
 // nodes returns the addresses of the nodes that were drawn.
 func (d *draws) nodes() []**Node {
 	return []**Node{
-		&d.data.X, &d.data.Y, &d.data.A, &d.data.W, &d.at, &d.sets.Vector, &d.sets.ID, &d.targets, &d.fixed, &d.weights,
+		&d.data.X, &d.data.Y, &d.data.A, &d.data.W, &d.at, &d.sets.Vector, &d.sets.ID, &d.targets, &d.fixed, &d.prior,
+		&d.weights,
 	}
 }
 

@@ -3,6 +3,7 @@ package train
 import (
 	. "github.com/gomlx/gomlx/core/graph"
 
+	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 	"github.com/hypermodels/hypermodels/hyper/internal/row"
@@ -19,7 +20,22 @@ func newOwnGradient(p problem) solver { return ownGradient{minibatches{p}} }
 func (w ownGradient) draw(state State, s rng.Stream, size, actions *Node, r Rates) draws {
 	d := w.minibatches.draw(state, s, size, actions, r)
 	w.aim(&d, state, r)
+	d.prior = w.priorOf(d, params(state))
 	return d
+}
+
+// priorOf returns what the prior adds to the parameters in all steps, or nil if it adds nothing. One product for all
+// steps reads the matrix of a dense prior once.
+func (w ownGradient) priorOf(d draws, at hyper.Params) *Node {
+	if d.sets.Every {
+		return nil
+	}
+	y := d.data.Y
+	nothing := Zeros(y.Graph(), shapes.Make(y.DType(), y.Shape().Dim(0), w.Steps*d.count, w.Parametric.NumTheta()))
+	if prior := w.Parametric.Complete(nothing, at, d.sets); prior != nothing {
+		return prior
+	}
+	return nil
 }
 
 // aim sets what the trained part is fitted to in all steps: the targets y + sigma_w a^T z. If the loss is quadratic,
@@ -89,7 +105,13 @@ func (w ownGradient) fixedOfEach(at hyper.Params, x *Node) *Node {
 func (w ownGradient) gradient(state State, d *draws, i loop.Index, size *Node, r Rates) []*Node {
 	at, z := params(state), d.indices(i)
 	theta := w.Parametric.Trained(at.Nu, z)
-	f, backward := w.Gradient.Forward(w.Parametric.Complete(theta, at, z), i.Rows(d.data.X, w.Batch))
+	whole := theta
+	if d.sets.Every {
+		whole = w.Parametric.Complete(theta, at, z)
+	} else if d.prior != nil {
+		whole = Add(theta, i.Rows(d.prior, d.count))
+	}
+	f, backward := w.Gradient.Forward(whole, i.Rows(d.data.X, w.Batch))
 	if d.fixed != nil {
 		f = Add(f, of(i, d.fixed))
 	}
