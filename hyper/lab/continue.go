@@ -78,9 +78,21 @@ func (e *engine) continueFile(path string, want Header) error {
 // ErrOtherResults reports that a folder holds results of another Spec, backend or batch size.
 var ErrOtherResults = errors.New("other results")
 
-// differences says how an old header differs from a new one, in the words of the command's flags and keys. A setting
-// that differs in several entries is named once.
+// differences says how an old header differs from a new one.
 func differences(old, now Header) string {
+	all := old.Spec.Differences(now.Spec)
+	if old.Backend != now.Backend {
+		all = append(all, fmt.Sprintf("backend %s instead of %s", old.Backend, now.Backend))
+	}
+	if len(all) == 0 { // its default depends on the above
+		all = append(all, fmt.Sprintf("batch-runs %d instead of %d", old.BatchRuns, now.BatchRuns))
+	}
+	return strings.Join(all, ", ")
+}
+
+// Differences says how a Spec differs from a new one, in the words of the command's flags and keys. A setting that
+// differs in several entries is named once. The result is empty if the Specs are equal.
+func (s Spec) Differences(now Spec) []string {
 	var all []string
 	named := map[string]bool{}
 	compare := func(name string, before, after any) {
@@ -89,30 +101,26 @@ func differences(old, now Header) string {
 			all, named[name] = append(all, text), true
 		}
 	}
-	compare("experiment", old.Spec.Experiment, now.Spec.Experiment)
-	compare("agent", agentsOf(old.Spec), agentsOf(now.Spec))
-	compare("runs", old.Spec.Runs, now.Spec.Runs)
-	compare("periods", old.Spec.Periods, now.Spec.Periods)
-	compare("seed", old.Spec.Seed, now.Spec.Seed)
-	compare("backend", old.Backend, now.Backend)
-	if agentsOf(old.Spec) == agentsOf(now.Spec) {
-		compare("number of settings", len(old.Spec.Entries), len(now.Spec.Entries))
+	compare("experiment", s.Experiment, now.Experiment)
+	compare("agent", agentsOf(s), agentsOf(now))
+	compare("runs", s.Runs, now.Runs)
+	compare("periods", s.Periods, now.Periods)
+	compare("seed", s.Seed, now.Seed)
+	if agentsOf(s) == agentsOf(now) {
+		compare("number of settings", len(s.Entries), len(now.Entries))
 	}
-	if agentsOf(old.Spec) == agentsOf(now.Spec) && len(old.Spec.Entries) == len(now.Spec.Entries) {
-		for i, e := range old.Spec.Entries {
-			before, after := catalog.Values(e.Setting), catalog.Values(now.Spec.Entries[i].Setting)
+	if agentsOf(s) == agentsOf(now) && len(s.Entries) == len(now.Entries) {
+		for i, e := range s.Entries {
+			before, after := catalog.Values(e.Setting), catalog.Values(now.Entries[i].Setting)
 			for _, key := range slices.Sorted(maps.Keys(before)) {
 				compare(key, before[key], after[key])
 			}
 		}
 	}
-	if len(all) == 0 { // its default depends on the above
-		compare("batch-runs", old.BatchRuns, now.BatchRuns)
+	if len(all) == 0 && !s.Equal(now) {
+		return []string{"other learners or another table"}
 	}
-	if len(all) == 0 {
-		return "other learners or another table"
-	}
-	return strings.Join(all, ", ")
+	return all
 }
 
 // agentsOf returns the names of the agents of a Spec, each once.

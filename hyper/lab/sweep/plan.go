@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -114,11 +115,11 @@ func (p Plan) Create(dir string, known map[string]lab.Experiment) error {
 	return nil
 }
 
-// difference describes in words how another plan differs. It returns "" if the plans are equal.
+// difference describes in words how an existing plan differs. It returns "" if the plans are equal.
 func (p Plan) difference(other Plan) string {
 	switch {
 	case !p.Spec.Equal(other.Spec):
-		return "other settings, periods, runs or seed"
+		return strings.Join(other.Spec.Differences(p.Spec), ", ")
 	case p.Backend != other.Backend:
 		return "backend " + other.Backend
 	case p.BatchRuns != other.BatchRuns:

@@ -97,9 +97,9 @@ func TestPlanFilesDoNotChange(t *testing.T) {
 		t.Errorf("the same plan again: %v", err)
 	}
 	for want, change := range map[string]func(s *lab.Spec, o *sweep.Options){
-		"other settings":  func(s *lab.Spec, o *sweep.Options) { s.Seed++ },
-		"4 shards":        func(s *lab.Spec, o *sweep.Options) { o.Shards = 20 },
-		"batches of 5 ru": func(s *lab.Spec, o *sweep.Options) { o.BatchRuns = 2 },
+		"with seed 7 instead of 8": func(s *lab.Spec, o *sweep.Options) { s.Seed++ },
+		"4 shards":                 func(s *lab.Spec, o *sweep.Options) { o.Shards = 20 },
+		"batches of 5 ru":          func(s *lab.Spec, o *sweep.Options) { o.BatchRuns = 2 },
 	} {
 		other, o := s, sweep.Options{Backend: backend.Go, Shards: 4}
 		change(&other, &o)
