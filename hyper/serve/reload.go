@@ -109,9 +109,12 @@ func (s *Server) swapArms(spec api.Spec, next agent.ArmSet, change func() error)
 }
 
 // replaceAgent continues with another agent, which learns from the log. anew means that the present agent is replaced
-// only because of its names or arms; the log must then have everything that it has learned.
+// only because of its names or arms; the log must then have everything that it has learned. In all cases, an agent that
+// has learned from other data than its whole log is not replaced.
 func (s *Server) replaceAgent(ctx context.Context, spec api.Spec, anew bool) error {
-	seen, now := s.log.Next(), s.now
+	now := s.now
+	learned := now.Size()
+	seen := s.log.Next()
 	log, err := offline.OpenLog(func() offline.Records { return s.log.All(0) }, now.Spec, now.names)
 	if err != nil {
 		return err
@@ -125,6 +128,11 @@ func (s *Server) replaceAgent(ctx context.Context, spec api.Spec, anew bool) err
 	next, err := offline.Replay(ctx, log, spec, seen)
 	if err != nil {
 		return err
+	}
+	if has := next.Size(); has < learned && log.First() == 0 && spec.Change == (api.ChangeTest{}) {
+		return fmt.Errorf("the agent has learned from %d rewards, and its log has %d of them, as after `hyper replay`: an "+
+			"agent with the new settings would not know the others; make it by `hyper replay`, too, and serve its folder",
+			learned, has)
 	}
 	if set := next.Arms(); set.First > 0 && set.Names == nil {
 		set.Names = log.ArmNames(spec, len(set.Like))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -27,6 +28,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
 	"github.com/hypermodels/hypermodels/hyper/serve/api"
+	"github.com/hypermodels/hypermodels/hyper/serve/offline"
 )
 
 // pages is an agent of arms in a context, and items is an agent of actions with features.
@@ -546,6 +548,30 @@ func TestServerReloadsAnother(t *testing.T) {
 		t.Errorf("after a restart: got %d data, want 31", n)
 	}
 	must.M(again.Close())
+}
+
+// Reload refuses another agent if the log lacks what the present one has learned: here by `hyper replay`.
+func TestServerReloadsNoneOfOtherData(t *testing.T) {
+	c := serving(t, Options{Spec: pages})
+	for range 3 {
+		c.reward(c.decide(`{"context": {"age": 30, "visits": 1}}`)["id"], 1)
+	}
+	log := must.M1(offline.OpenLog(func() offline.Records { return c.server.log.All(0) }, pages, c.server.now.names))
+	a := must.M1(offline.Replay(t.Context(), log, pages, math.MaxUint64))
+	defer a.Close()
+	dir := filepath.Join(t.TempDir(), "taught")
+	must.M(offline.SaveNew(a, pages, dir))
+	taught := must.M1(New(Options{Spec: pages, Dir: dir, Log: slog.New(slog.DiscardHandler)}))
+	defer taught.Close()
+	next := pages
+	next.Seed = 4
+	if err := taught.Reload(t.Context(), next); err == nil ||
+		!strings.Contains(err.Error(), "learned from 3 rewards, and its log has 0 of them") {
+		t.Errorf("got error %v, want that the log lacks 3 rewards", err)
+	}
+	if n := taught.now.Size(); n != 3 {
+		t.Errorf("the agent has %d data, want 3", n)
+	}
 }
 
 // A handler that panics fails only its own request.
