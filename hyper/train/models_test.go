@@ -74,7 +74,9 @@ func otherModels() []namedModel {
 	relu := base.MLP{Layers: []int{2, 3, 2, 1}}
 	line := base.Linear{Features: 2}
 	inParameters := affineIn(net, hyper.PerParameter(13, 1), index.Gaussian{N: 13}, none)
+	denseInParameters := inParameters
 	inParameters.Prior = &hyper.Prior{Layout: hyper.PerParameter(13, 1)}
+	denseInParameters.Prior = &hyper.Prior{Layout: hyper.Dense(13, 13)}
 	deep := base.MLP{Layers: []int{2, 3, 2, 1}, Activation: base.ActivationTanh}
 	perGroup, perWeight := hyper.PerGroup(net, 3), hyper.PerParameter(13, 1)
 	return []namedModel{
@@ -85,6 +87,7 @@ func otherModels() []namedModel {
 		{"MLP, ensemble", ensembleOf(net, 3, hyper.Dense(13, 3))},
 		{"MLP, network", networkOf(net, index.Gaussian{N: 3}, hyper.Dense(13, 3))},
 		{"MLP, prior in the parameters", inParameters},
+		{"MLP, dense prior in the parameters", denseInParameters},
 		{"MLP, mean field", hyper.Model{Base: net, Hyper: hyper.MeanField{Params: 13}}},
 		{"MLP, mean field, MLP prior", withPrior(hyper.Model{Base: net, Hyper: hyper.MeanField{Params: 13}}, net,
 			hyper.Dense(13, 13))},
