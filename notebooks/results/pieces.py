@@ -166,7 +166,8 @@ def ensemble_again():
     better than the first one's."""
     falling = Search("again", "ensemble-10-falling", FALLING, 1000, 2_300_000, [f"3:32:{PERIODS}"])
     return [Search("again", "ensemble-10", AGAIN, 1000, 2_400_000, ["16:8:10000", "6:16:30000", f"2:32:{PERIODS}"]),
-            falling]
+            falling] + [Study("again-1000", "ensemble-10", "ensemble", falling.sets, first, search=falling)
+                        for first in range(1_400_000, 1_400_064, RUNS)]
 
 
 def independent(actions, seeds=128):
