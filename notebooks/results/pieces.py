@@ -163,11 +163,13 @@ FALLING = {"ensemble-10-falling": ("ensemble", WINNER, ["schedule-after=1000,300
 
 def ensemble_again():
     """Return the pieces of later searches for the ensemble of 10. The second search has no study: its winner is not
-    better than the first one's."""
+    better than the first one's. The winners of the first and the third have runs on the same seeds."""
+    first = at_its_best("ensemble-10")[0]
     falling = Search("again", "ensemble-10-falling", FALLING, 1000, 2_300_000, [f"3:32:{PERIODS}"])
     return [Search("again", "ensemble-10", AGAIN, 1000, 2_400_000, ["16:8:10000", "6:16:30000", f"2:32:{PERIODS}"]),
-            falling] + [Study("again-1000", "ensemble-10", "ensemble", falling.sets, first, search=falling)
-                        for first in range(1_400_000, 1_400_064, RUNS)]
+            falling] + [Study("again-1000", name, "ensemble", search.sets, seed, search=search)
+                        for name, search in (("ensemble-10", falling), ("ensemble-10-constant", first))
+                        for seed in range(1_400_000, 1_400_064, RUNS)]
 
 
 def independent(actions, seeds=128):
