@@ -4,9 +4,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/support/exceptions"
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper"
@@ -178,4 +180,36 @@ func TestNumbersOfEachRun(t *testing.T) {
 			}
 		}
 	})
+}
+
+// brokenPolicy decides as greedy does, with another result.
+type brokenPolicy struct {
+	Greedy
+	broken func(probabilities, action *Node) (*Node, *Node)
+}
+
+func (p brokenPolicy) Decide(values *Node, now Moment) (probabilities, action *Node) {
+	return p.broken(p.Greedy.Decide(values, now))
+}
+
+// An error names the policy that returned a wrong result, whether or not all actions are available.
+func TestPoliciesThatDoNotConform(t *testing.T) {
+	for want, broken := range map[string]func(p, a *Node) (*Node, *Node){
+		"the first result of Decide of the policy explore.brokenPolicy is missing": func(_, a *Node) (*Node, *Node) {
+			return nil, a
+		},
+		"the second result of Decide of the policy explore.brokenPolicy has the shape (Int32)[1, 1], want (Int32)[1]": func(p,
+			a *Node) (*Node, *Node) {
+			return p, InsertAxes(a, -1)
+		},
+	} {
+		for _, there := range [][]bool{nil, {true, false}} {
+			err := exceptions.TryCatch[error](func() {
+				among(backend.Go, brokenPolicy{broken: broken}, 1, [][][]float32{{{1, 2}}}, there)
+			})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got error %v, want %s", err, want)
+			}
+		}
+	}
 }

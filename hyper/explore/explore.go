@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -44,19 +45,28 @@ func (m Moment) number(name string, own, otherwise float64) *Node {
 // for actions that are not available. At least one action must be available.
 func Decide(p Policy, values *Node, now Moment) (probabilities, action *Node) {
 	if now.Available == nil {
-		return p.Decide(values, now)
+		return checked(p, values, now)
 	}
 	mask := ConvertDType(now.Available, values.DType())
 	first := ArgMax(mask, 1, dtypes.Int32)
 	is := OneHot(first, values.Shape().Dim(2), values.DType())
 	beside := BroadcastToShape(InsertAxes(pick(values, first), -1), values.Shape())
 	values = Where(BroadcastToShape(InsertAxes(now.Available, 1), values.Shape()), values, beside)
-	probabilities, action = p.Decide(values, now)
+	probabilities, action = checked(p, values, now)
 	absent := ReduceAndKeep(Mul(probabilities, OneMinus(mask)), ReduceSum, 1)
 	probabilities = Add(Mul(probabilities, mask), Mul(is, absent))
 	taken := Mul(OneHot(action, mask.Shape().Dim(1), mask.DType()), mask)
 	zero := ScalarZero(mask.Graph(), mask.DType())
 	return probabilities, Where(GreaterThan(ReduceSum(taken, 1), zero), action, first)
+}
+
+// checked calls a policy's Decide, and panics with a [faults.Fault] if one of the results has a wrong shape.
+func checked(p Policy, values *Node, now Moment) (probabilities, action *Node) {
+	runs, actions := values.Shape().Dim(0), values.Shape().Dim(2)
+	probabilities, action = p.Decide(values, now)
+	faults.Node(probabilities, shapes.Make(values.DType(), runs, actions), "the first result of Decide of the policy %T", p)
+	faults.Node(action, shapes.Make(dtypes.Int32, runs), "the second result of Decide of the policy %T", p)
+	return probabilities, action
 }
 
 // pick returns the values [runs, functions] of one action of each run, int32 [runs].

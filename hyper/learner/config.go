@@ -106,7 +106,13 @@ func (l Learner) validateBelief() error {
 	if err := faults.Value("Belief", l.Belief); err != nil {
 		return err
 	}
-	return faults.Prefix("Belief: ", faults.Of(l.Belief))
+	if err := faults.Of(l.Belief); err != nil {
+		return faults.Prefix("Belief: ", err)
+	}
+	if l.Belief.Index() == nil {
+		return faults.New("Belief", ": Index of %T returns nil", l.Belief)
+	}
+	return nil
 }
 
 // checkPerturbation returns an error if Perturbation is set although the data are unperturbed.

@@ -7,9 +7,12 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/support/exceptions"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -83,6 +86,10 @@ func (l Learner) Init(s rng.Stream, n hyper.Numbers) train.State {
 // taken, bool [runs, actions]; nil means all.
 func (l Learner) Act(state train.State, n hyper.Numbers, s rng.Stream, period, x, available *Node) Choice {
 	c := Choice{Values: hyper.Sample(l.Belief, l.trainer().Params(state), s, l.Policy.Samples(), x)}
+	if x != nil {
+		faults.Node(c.Values, shapes.Make(dtypes.Float32, s.Runs(), l.Policy.Samples(), x.Shape().Dim(1)),
+			"the result of Predict of the belief %T", l.Belief)
+	}
 	now := explore.Moment{Stream: s.Named("policy"), Period: period, Numbers: n.Part(policyPrefix), Available: available}
 	c.Probabilities, c.Action = explore.Decide(l.Policy, c.Values, now)
 	return c

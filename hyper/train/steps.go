@@ -7,6 +7,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
@@ -80,8 +81,13 @@ func (t Trainer) step(state State, chosen solver, d *draws, i loop.Index, size *
 func (t Trainer) update(state State, grads []*Node, size *Node, r Rates) {
 	before := list(state, "nu")
 	opt, nu := t.optimizer().Update(list(state, "optimizer"), before, grads, t.stepAt(size, r))
+	if kept := list(state, "optimizer"); len(nu) != len(before) || len(opt) != len(kept) {
+		panic(faults.New("", "the optimizer %T returned %d parameters and %d parts of its state, want %d and %d",
+			t.optimizer(), len(nu), len(opt), len(before), len(kept)))
+	}
 	affine := t.problem().Affine != nil
 	for j := range nu {
+		faults.Node(nu[j], before[j].Shape(), "parameter %d by the optimizer %T", j, t.optimizer())
 		if affine && j > 0 && r.MapStep != nil {
 			nu[j] = Add(before[j], Mul(perRun(r.MapStep, nu[j]), Sub(nu[j], before[j])))
 		}
