@@ -86,6 +86,9 @@ func Find(known map[string]Experiment, name string) (Experiment, error) {
 
 // New returns the default setting of an agent of the experiment, or of a learner of the catalogue.
 func (x Experiment) New(agent string) (*Setting, error) {
+	if x.World == nil {
+		return nil, fmt.Errorf("experiment %q has no World", x.Name)
+	}
 	s, kind := &Setting{World: x.World()}, agent
 	if own := x.kinds[agent]; own != "" {
 		kind = own

@@ -21,18 +21,21 @@ func (p *program) period(nodes []*Node) []*Node {
 	for i, name := range p.names {
 		state[name] = nodes[i]
 	}
-	in, world, agent := state.Part("in."), bandit.State(state.Part("env.")), bandit.State(state.Part("agent."))
+	in, before, agent := state.Part("in."), bandit.State(state.Part("env.")), bandit.State(state.Part("agent."))
 	worldNumbers, agentNumbers := in.Part(worldPrefix), in.Part(agentPrefix)
 	t := state[statePeriod]
 	root, streams := rng.New(state[stateSeed]).At(t), learner.Streams{Seeds: state[stateSeed]}
+	runs := root.Runs()
 
-	offer, world := p.world.Offer(world, worldNumbers, root.Named("offer"), t)
+	offer, world := p.world.Offer(maps.Clone(before), worldNumbers, root.Named("offer"), t)
 	x := offer.Inputs(p.problem.Actions)
+	p.checkOffer(x, offer.Available, runs)
 	action, values := p.agent.Act(agent, agentNumbers, streams.Act(t), t, x, offer.Available)
 	diverged := p.diverged(state[stateDiverged], values, AddScalar(t, int32(1)))
 	inTurn := BroadcastToShape(explore.InTurn(t, p.problem.Actions, offer.Available), action.Shape())
 	action = Where(Equal(diverged, ZerosLike(diverged)), action, inTurn)
 	outcome, world := p.world.Step(world, worldNumbers, root.Named("env"), t, action)
+	p.checkStep(outcome, before, world, runs)
 
 	out := bandit.State(maps.Clone(state))
 	d := Datum{Number: t, Action: action, Inputs: x, Reward: outcome.Reward}

@@ -14,6 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/rng"
@@ -54,6 +55,9 @@ type program struct {
 // node BitwiseXor not computed yet"), so advance is one call for each period there. This costs no time, because that
 // backend interprets graphs.
 func newProgram(name string, world bandit.World, agent Agent, inputs []string) (*program, error) {
+	if err := checkProblem(world); err != nil {
+		return nil, err
+	}
 	b, err := backend.Open(name)
 	if err != nil {
 		return nil, err
@@ -146,7 +150,8 @@ func (p *program) initial(seeds []uint64, inputs map[string][]float32) ([]*tenso
 	for _, name := range p.inputs {
 		args = append(args, slices.Repeat(inputs[name], times))
 	}
-	return p.start.Call(args...)
+	state, err := p.start.Call(args...)
+	return state, plain(err)
 }
 
 // until advances a State to a period. It frees the given State, which must not be used again.
@@ -172,7 +177,7 @@ func (p *program) call(state []*tensors.Tensor, more ...any) ([]*tensors.Tensor,
 	}
 	out, g, err := p.advance.CallWithGraph(append(args, more...)...)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, plain(err)
 	}
 	for _, t := range state {
 		t.MustFinalizeAll()
@@ -191,6 +196,9 @@ func read[T gotype.Supported](p *program, state []*tensors.Tensor, name string) 
 
 func addPrefixed(state bandit.State, prefix string, part bandit.State) {
 	for name, v := range part {
+		if v == nil {
+			panic(faults.New("", "%s%s in the state of the runs is nil", prefix, name))
+		}
 		state[prefix+name] = v
 	}
 }

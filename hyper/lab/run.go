@@ -17,6 +17,9 @@ import (
 // it holds results of the same Spec, Run continues where they end. When ctx ends, Run saves and returns
 // [ErrInterrupted].
 func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Options) (Progress, error) {
+	if opts.Dir == "" {
+		return Progress{}, errors.New("Options.Dir is missing: name a folder for the results")
+	}
 	for _, e := range spec.Entries {
 		if err := e.Setting.reread(); err != nil {
 			return Progress{}, err

@@ -49,7 +49,11 @@ func (s *Setting) Validate() error {
 	if p.Moves {
 		features = max(p.Features, 1)
 	}
-	return errors.Join(faults.Size("delayed inputs, delay x features,", s.Delay, features), s.Learner.Validate(&p))
+	learner := s.Learner.Validate(&p)
+	if fault := checkProblem(s.World); learner != nil && fault != nil { // no learner suits such a world
+		return fault
+	}
+	return errors.Join(faults.Size("delayed inputs, delay x features,", s.Delay, features), learner)
 }
 
 // shape returns a string that is equal for settings that one computation can serve.

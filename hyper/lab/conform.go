@@ -1,0 +1,62 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+)
+
+// checkProblem returns an error unless a world has actions, and has features if its inputs change.
+func checkProblem(w bandit.World) error {
+	p := w.Problem()
+	if p.Actions < 1 || p.Features < 0 || p.Moves && p.Features == 0 {
+		return fmt.Errorf("the Problem of the world %T has %d Actions and %d Features: it needs at least one action, and "+
+			"at least one feature if it Moves", w, p.Actions, p.Features)
+	}
+	return nil
+}
+
+// checkOffer panics with a [faults.Fault] unless the parts of a world's Offer have the shapes that its Problem says.
+func (p *program) checkOffer(inputs, available *graph.Node, runs int) {
+	actions, features := p.problem.Actions, p.problem.Features
+	if inputs != nil || features > 0 {
+		faults.Node(inputs, shapes.Make(dtypes.Float32, runs, actions, features), "Offer.Inputs of the world %T", p.world)
+	}
+	if available != nil {
+		faults.Node(available, shapes.Make(dtypes.Bool, runs, actions), "Offer.Available of the world %T", p.world)
+	}
+}
+
+// checkStep panics with a [faults.Fault] unless a world's Step returned the reward and the regret of each run, and a
+// state with the same names and shapes as before.
+func (p *program) checkStep(o bandit.Outcome, before, after bandit.State, runs int) {
+	each := shapes.Make(dtypes.Float32, runs)
+	faults.Node(o.Reward, each, "Outcome.Reward of the world %T", p.world)
+	faults.Node(o.Regret, each, "Outcome.Regret of the world %T", p.world)
+	if p.problem.Delays != (o.Late != nil) {
+		panic(faults.New("", "Outcome.Late of the world %T must be set if its Problem has Delays, and only then", p.world))
+	}
+	for name, x := range before {
+		faults.Node(after[name], x.Shape(), "%q in the state after Step of the world %T", name, p.world)
+	}
+	for name := range after {
+		if before[name] == nil {
+			panic(faults.New("", "%q in the state after Step of the world %T was not in the state of Init", name, p.world))
+		}
+	}
+}
+
+// plain returns the [faults.Fault] in an error of GoMLX, without the names of its programs, or otherwise the error.
+func plain(err error) error {
+	var f *faults.Fault
+	if errors.As(err, &f) {
+		return f
+	}
+	return err
+}

@@ -1,0 +1,65 @@
+package lab_test
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// brokenCoins is the world Coins with other results of Step.
+type brokenCoins struct {
+	Coins
+	change func(*bandit.Outcome, bandit.State) bandit.State
+}
+
+func (w *brokenCoins) Step(now bandit.State, n hyper.Numbers, s rng.Stream, t, x *Node) (bandit.Outcome, bandit.State) {
+	out, next := w.Coins.Step(now, n, s, t, x)
+	next = w.change(&out, next)
+	return out, next
+}
+
+// A mistake in a world of one's own is an error that names the wrong part, in one line without names of programs.
+func TestWorldsThatDoNotConform(t *testing.T) {
+	fine := func(_ *bandit.Outcome, next bandit.State) bandit.State { return next }
+	for want, c := range map[string]struct {
+		arms   int
+		change func(*bandit.Outcome, bandit.State) bandit.State
+	}{
+		"": {3, fine},
+		"agent linear: the Problem of the world *lab_test.brokenCoins has 0 Actions": {0, fine},
+		"Outcome.Regret of the world *lab_test.brokenCoins is missing, want (Float32)[": {3,
+			func(out *bandit.Outcome, next bandit.State) bandit.State { out.Regret = nil; return next }},
+		"Outcome.Reward of the world *lab_test.brokenCoins has the shape (Float32), want (Float32)[": {3,
+			func(out *bandit.Outcome, next bandit.State) bandit.State {
+				out.Reward = ReduceAllSum(out.Reward)
+				return next
+			}},
+		"\"chance\" in the state after Step of the world *lab_test.brokenCoins is missing": {3,
+			func(*bandit.Outcome, bandit.State) bandit.State { return nil }},
+		"\"more\" in the state after Step of the world *lab_test.brokenCoins was not in the state of Init": {3,
+			func(_ *bandit.Outcome, next bandit.State) bandit.State {
+				return bandit.State{"chance": next["chance"], "more": next["chance"]}
+			}},
+	} {
+		x := lab.Experiment{Name: "broken", World: func() bandit.World { return &brokenCoins{Coins{c.arms}, c.change} }}
+		s, err := x.Spec([]string{"linear"}, nil, lab.Size{Periods: 3, Runs: 2}, 0)
+		if err == nil {
+			_, _, err = lab.Simulate(t.Context(), s, map[string]lab.Experiment{x.Name: x}, lab.Options{Backend: backend.Go})
+		}
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got error %v, want %q", err, want)
+		}
+	}
+	x := lab.Experiment{Name: "empty"}
+	if _, err := x.Spec([]string{"linear"}, nil, lab.Size{Periods: 3, Runs: 2}, 0); err == nil ||
+		err.Error() != `experiment "empty" has no World` {
+		t.Errorf("got error %v for an experiment without a world", err)
+	}
+}
