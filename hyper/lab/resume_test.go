@@ -68,10 +68,14 @@ func testResume(t *testing.T, name string, s lab.Spec) {
 				cancel()
 			}
 		}
-		_, err = lab.Run(ctx, s, paper.Known, o)
+		var p lab.Progress
+		p, err = lab.Run(ctx, s, paper.Known, o)
 		cancel()
 		if err != nil && !errors.Is(err, lab.ErrInterrupted) {
 			t.Fatal(err)
+		}
+		if err == nil && (p.Done != p.Total || p.Computed >= p.Total) {
+			t.Errorf("at the end %d of %d run-periods are done; this attempt computed %d", p.Done, p.Total, p.Computed)
 		}
 		if got := string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))); !strings.HasPrefix(want, got) {
 			t.Fatalf("after %d interruptions the file is no prefix of the uninterrupted one", stops+1)

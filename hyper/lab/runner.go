@@ -34,7 +34,7 @@ func (r *runner) advance(ctx context.Context, b batch, out sink) error {
 		return err
 	}
 	if len(c.Rows) == r.plan.rows(b) { // the batch was finished before, but an earlier batch was not
-		if err := out.computed(b.number, 0, 0); err != nil {
+		if err := out.resumed(b.number, len(b.lanes)*r.plan.spec.Periods); err != nil {
 			return err
 		}
 		return out.saved(b.number, c.Rows, true)
@@ -49,6 +49,9 @@ func (r *runner) advance(ctx context.Context, b batch, out sink) error {
 	}
 	a := &advancing{runner: r, program: p, batch: b, out: out, state: state, rows: c.Rows,
 		done: p.periodOf(state), saved: time.Now()}
+	if err := out.resumed(b.number, len(b.lanes)*a.done); err != nil {
+		return err
+	}
 	if err := a.run(ctx); err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 type sink interface {
 	// compiled reports the time that compiling the program of a shape took.
 	compiled(shape int, d time.Duration) error
+	// resumed reports the run-periods of a batch that an earlier attempt computed.
+	resumed(batch, runPeriods int) error
 	// computed reports that a batch advanced by a number of run-periods, and the time that this took.
 	computed(batch, runPeriods int, busy time.Duration) error
 	// recorded reports all rows that the batch has so far.
@@ -36,6 +38,13 @@ func (w workerSink) compiled(shape int, d time.Duration) error {
 	if w.started.IsZero() {
 		w.started = time.Now()
 	}
+	return nil
+}
+
+func (w workerSink) resumed(_, runPeriods int) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now.Done += int64(runPeriods)
 	return nil
 }
 

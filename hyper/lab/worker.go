@@ -18,6 +18,7 @@ import (
 // files.
 type message struct {
 	Compiled time.Duration `json:"compiled,omitempty"` // time to compile the batch's program
+	Resumed  int           `json:"resumed,omitempty"`  // run-periods of the batch that an earlier attempt computed
 	Computed int           `json:"computed,omitempty"` // run-periods of the batch since the last message
 	Busy     time.Duration `json:"busy,omitempty"`
 	Saved    *int          `json:"saved,omitempty"` // a batch whose checkpoint was written
@@ -67,6 +68,8 @@ func (e *engine) handle(m message, b batch, out workerSink) error {
 		return errors.New(m.Error)
 	case m.Compiled > 0:
 		return out.compiled(b.shape, m.Compiled)
+	case m.Resumed > 0:
+		return out.resumed(b.number, m.Resumed)
 	case m.Saved != nil, m.Finished != nil:
 		c, err := loadCheckpoint(e.opts.Dir, e.plan, b, nil)
 		if err != nil {
@@ -125,6 +128,8 @@ type reporter struct {
 }
 
 func (w *reporter) compiled(_ int, d time.Duration) error { return w.out.Encode(message{Compiled: d}) }
+
+func (w *reporter) resumed(_, n int) error { return w.out.Encode(message{Resumed: n}) }
 
 func (w *reporter) computed(_, n int, busy time.Duration) error {
 	w.now.Computed += n

@@ -64,7 +64,7 @@ func (p Plan) runLocked(ctx context.Context, dir string, n int, known map[string
 		return err
 	}
 	begin := time.Now()
-	err = p.work(ctx, path, n, known, o)
+	err = p.work(ctx, path, n, s.Done, known, o)
 	switch {
 	case err == nil:
 		return p.finish(path, n, known, time.Since(begin))
@@ -74,9 +74,11 @@ func (p Plan) runLocked(ctx context.Context, dir string, n int, known map[string
 	return errors.Join(err, record(path, event{What: Failed, Error: err.Error()}))
 }
 
-func (p Plan) work(ctx context.Context, path string, n int, known map[string]lab.Experiment, o lab.Options) error {
+// work runs a shard of which earlier attempts computed a number of run-periods.
+func (p Plan) work(ctx context.Context, path string, n int, earlier int64, known map[string]lab.Experiment,
+	o lab.Options) error {
 	o.Dir, o.Backend, o.BatchRuns, o.Mix = path, p.Backend, p.BatchRuns, p.Mix
-	h := newHeart(path, lab.Progress{Total: p.runPeriods(n)})
+	h := newHeart(path, lab.Progress{Done: earlier, Total: p.runPeriods(n)})
 	defer h.stop()
 	report := o.Progress
 	o.Progress = func(now lab.Progress) {
