@@ -55,13 +55,14 @@ func (e *engine) continueFile(path string, want Header) error {
 	if err := e.mayContinue(path, h, want); err != nil {
 		return err
 	}
-	if err := prepareFile(path, found, want.Provenance); err != nil {
-		return err
-	}
 	left := len(rows)
 	for _, b := range e.plan.batches {
-		own := min(left, e.plan.rows(b))
-		e.rows.rows(b.number, rows[len(rows)-left:][:own])
+		own := rows[len(rows)-left:][:min(left, e.plan.rows(b))]
+		if err := (checkpoint{Batch: b.number, Rows: own}).check(e.plan, b); err != nil {
+			return fmt.Errorf("%s: %w: a line is missing or out of place, since %w; restore the file, or choose another --out",
+				path, ErrResults, err)
+		}
+		e.rows.rows(b.number, own)
 		if left < e.plan.rows(b) {
 			break
 		}
@@ -72,7 +73,7 @@ func (e *engine) continueFile(path string, want Header) error {
 	if e.out.written = left; left > 0 && e.out.lead == len(e.plan.batches) {
 		return fmt.Errorf("%s: %w: the file has more rows than the Spec", path, ErrResults)
 	}
-	return nil
+	return prepareFile(path, found, want.Provenance)
 }
 
 // ErrOtherResults reports that a folder holds results of another Spec, backend or batch size.

@@ -99,6 +99,7 @@ func TestForeignAndDamagedFilesAreRefused(t *testing.T) {
 		"a picture":         {"\x89PNG\r\n\x1a\n....", "header"},
 		"header cut off":    {lines[0][:50], "header"},
 		"a line of rubbish": {lines[0] + "rubbish\n" + lines[1], "line 2"},
+		"a lost line":       {strings.Join(append(lines[:3:3], lines[4:]...), ""), "a line is missing or out of place"},
 		"a foreign row":     {lines[0] + `{"entry":99}` + "\n", "entry 99"},
 		"unknown key":       {strings.Replace(good, `"step-size"`, `"stepsize"`, 1), "stepsize"},
 		"another version":   {strings.Replace(good, `"version":"`, `"version":"9`, 1), "version"},
