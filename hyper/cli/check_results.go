@@ -57,6 +57,9 @@ func readStudy(x lab.Experiment, patterns []string, mix mixFlag) (h lab.Header, 
 		}
 		paths = append(paths, found...)
 	}
+	if err := notOfRun(paths); err != nil {
+		return h, nil, err
+	}
 	h, rows, err = analysis.Reader{Mix: mix.reporter()}.Read(knownExperiments, paths...)
 	if err == nil && h.Spec.Experiment != x.Name {
 		err = fmt.Errorf("--study has results of experiment %s, not of %s", h.Spec.Experiment, x.Name)

@@ -32,6 +32,9 @@ An existing file is not replaced, unless its content would be the same or
 					return fmt.Errorf("%q is not of the form key=value or key=v1,v2", set)
 				}
 			}
+			if err := notOfRun(args[:1]); err != nil {
+				return err
+			}
 			h, rows, err := analysis.Complete(args[0], knownExperiments, sets...)
 			if err != nil {
 				return err

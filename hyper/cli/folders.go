@@ -22,7 +22,8 @@ var firstRung = filepath.Join(tune.RungDir("", 1), lab.ResultsFile)
 // folders lists the kinds of folders that commands write. A file identifies each kind. advice says how to continue, and
 // read how to get results that other commands can read.
 var folders = []struct{ file, holds, advice, read string }{
-	{lab.ResultsFile, "the results of a run", "`hyper resume %s` continues it", ""},
+	{lab.ResultsFile, "the results of a run", "`hyper resume %s` continues it",
+		"`hyper export %s FILE.jsonl.gz` makes a file of them"},
 	{sweep.SearchFile, "a search by hyper sweep", "`hyper sweep %s` continues it",
 		"`hyper merge %s FILE.jsonl.gz` makes a file of the results of a round"},
 	{sweep.PlanFile, "a sweep", "`hyper sweep %s` continues it",
@@ -31,22 +32,32 @@ var folders = []struct{ file, holds, advice, read string }{
 		"%s has the results of its first round"},
 }
 
-// notOfRun returns an error if one of the paths is a folder of another command than hyper run. The error says how to
-// get its results.
+// otherKind returns an error if a folder has results of another kind than the one that the file own identifies. The error
+// says how to get the results, or how to continue.
+func otherKind(dir, own string, toContinue bool) error {
+	for _, f := range folders {
+		if _, err := os.Stat(filepath.Join(dir, f.file)); err != nil {
+			continue
+		}
+		advice, where := f.read, dir
+		switch {
+		case f.file == own:
+			return nil
+		case toContinue:
+			advice = f.advice
+		case f.file == sweep.SearchFile, f.file == firstRung:
+			where = tune.RungDir(dir, 1)
+		}
+		return fmt.Errorf("%s has %s; "+advice, dir, f.holds, shell.Word(where))
+	}
+	return nil
+}
+
+// notOfRun returns an error if one of the paths is a folder of another command than hyper run.
 func notOfRun(paths []string) error {
 	for _, path := range paths {
-		for _, f := range folders {
-			if _, err := os.Stat(filepath.Join(path, f.file)); err != nil {
-				continue
-			}
-			if f.read == "" {
-				break
-			}
-			where := path
-			if f.file != sweep.PlanFile {
-				where = tune.RungDir(path, 1)
-			}
-			return fmt.Errorf("%s has %s; "+f.read, path, f.holds, shell.Word(where))
+		if err := otherKind(path, lab.ResultsFile, false); err != nil {
+			return err
 		}
 	}
 	return nil

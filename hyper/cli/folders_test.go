@@ -101,6 +101,14 @@ func TestFoldersAreOfOneCommand(t *testing.T) {
 		refused(t, []string{verb, swept}, "has a sweep; `hyper merge "+swept+" FILE.jsonl.gz` makes a file of its results")
 		refused(t, []string{verb, run, tuned}, "has a search by hyper tune; "+tuned+"/rung-1 has the results of its first")
 	}
+	for _, args := range [][]string{{"export", swept, "x.jsonl.gz"}, {"check", "gaussian", "--study", swept}} {
+		refused(t, args, "has a sweep; `hyper merge "+swept+" FILE.jsonl.gz` makes a file of its results")
+	}
+	refused(t, []string{"resume", swept}, "has a sweep; `hyper sweep "+swept+"` continues it")
+	for _, args := range [][]string{{"status", run}, {"merge", run, "x.jsonl.gz"}} {
+		refused(t, args, "has the results of a run; `hyper export "+run+" FILE.jsonl.gz` makes a file of them")
+	}
+	refused(t, []string{"status", filepath.Join(run, lab.ResultsFile)}, "is a file: give the folder of a sweep")
 	refused(t, append(sweep, search...), "has a sweep: choose another --out; `hyper sweep "+swept+"` continues")
 	refused(t, append(sweep, "--out", tuned), "has a search")
 	refused(t, []string{"run", "gaussian", "--out", swept}, "has a sweep")

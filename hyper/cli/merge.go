@@ -26,6 +26,9 @@ An existing file is not replaced, unless its content would be the same or
 		Example: "  hyper merge steps steps.jsonl.gz && hyper compare steps.jsonl.gz",
 		Args:    argument("DIR", "FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := otherKind(args[0], sweep.PlanFile, false); err != nil {
+				return err
+			}
 			p, err := sweep.Open(args[0], knownExperiments)
 			if err != nil {
 				return err

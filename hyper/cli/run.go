@@ -101,6 +101,9 @@ func resumeCommand() *cobra.Command {
 	engine.mix.add(flags)
 	engine.addJSON(flags, jsonUsage)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := otherKind(args[0], lab.ResultsFile, true); err != nil {
+			return err
+		}
 		h, _, err := lab.ReadResults(args[0], knownExperiments)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -68,9 +69,12 @@ which may be 90 seconds old.`,
 
 // sweepsOf returns the folder of a sweep, or the folders of the rounds of a search so far.
 func sweepsOf(dir string) ([]string, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, errors.New(dir + " is a file: give the folder of a sweep")
+	}
 	_, err := sweep.OpenSearch(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return []string{dir}, nil
+		return []string{dir}, otherKind(dir, sweep.PlanFile, false)
 	}
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func ReadResults(dir string, known map[string]Experiment) (Header, []Row, error)
 		return Header{}, nil, fmt.Errorf("%w: %s is a file, perhaps a piece of a study; give the "+
 			"folder of a run", ErrResults, dir)
 	}
-	if _, err := os.Stat(path); err != nil {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return Header{}, nil, fmt.Errorf("%w: %s has no %s", ErrResults, dir, ResultsFile)
 	}
 	found, err := parseFile(path, known)
@@ -75,6 +75,8 @@ func broken(path string, err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: the file is cut off: copy it again", ErrResults)
+	case errors.Is(err, gzip.ErrHeader):
+		return fmt.Errorf("%w: the name ends in .gz, but the file is not compressed by gzip: rename it", ErrResults)
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("%w: the file is empty: copy it again", ErrResults)
 	case err == errNoHeader && filepath.Base(path) == ResultsFile:
