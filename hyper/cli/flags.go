@@ -48,6 +48,7 @@ func flagError(c *cobra.Command, err error) error {
 // wanted describes the values of a flag by its type.
 var wanted = map[string]string{
 	"int":      "a whole number",
+	"intSlice": "whole numbers, separated by commas",
 	"uint64":   "a whole number of at least 0",
 	"float64":  "a number",
 	"duration": "a time such as 20s or 5m",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -87,12 +88,27 @@ Agents: ` + strings.Join(testbedAgents(testbed.Classification2D()), ", ") + `.`,
 			return err
 		}
 		s := testbed.Known[args[0]]()
+		if len(f.show) > 0 {
+			err := refuseFlags(c, "cannot be combined with --show, which evaluates no agents",
+				"agent", "seeds", "steps", "batches", "tau", "side", "workers", "backend", "out")
+			if err != nil {
+				return err
+			}
+		}
+		var h lab.Header
+		var rows []lab.Row
+		if len(f.regret) > 0 { // before the agents are trained, which may take hours
+			var err error
+			if h, rows, err = analysis.Read(knownExperiments, f.regret...); err != nil {
+				return err
+			}
+		}
 		results, err := f.results(c.Context(), notes(c), s)
 		if err != nil {
 			return err
 		}
 		if len(f.regret) > 0 {
-			return f.relate(c.OutOrStdout(), s, results)
+			return f.relate(c.OutOrStdout(), s, results, h, rows)
 		}
 		return f.print(c.OutOrStdout(), s, testbed.Leaderboard(s, results, f.baseline))
 	}
@@ -141,6 +157,9 @@ func (f *testbedFlags) evaluate(ctx context.Context, w io.Writer, s testbed.Swee
 		return nil, err
 	}
 	defer func() { _ = record.Close() }()
+	if err := f.checkBaseline(agents, record.Results); err != nil {
+		return nil, err
+	}
 	options := func(a testbed.Agent, remaining testbed.Sweep) (o testbed.Options, err error) {
 		o = f.options
 		o.Process, err = f.worker(a, remaining)
@@ -181,6 +200,16 @@ func (f *testbedFlags) setDefaults(s testbed.Sweep) error {
 		f.out = filepath.Join("hyper-out", "testbed", s.Name+".jsonl")
 	}
 	return nil
+}
+
+// checkBaseline returns an error if the leaderboard would have no baseline.
+func (f *testbedFlags) checkBaseline(agents []testbed.Agent, results []testbed.Result) error {
+	if len(f.regret) > 0 || slices.ContainsFunc(agents, func(a testbed.Agent) bool { return a.Name == f.baseline }) ||
+		slices.ContainsFunc(results, func(r testbed.Result) bool { return r.Agent == f.baseline }) {
+		return nil
+	}
+	return fmt.Errorf("the baseline %s is not one of the agents, and %s has no results of it: add it to --agent, or "+
+		"choose another --baseline", f.baseline, f.out)
 }
 
 // chosen returns the agents of the flag.

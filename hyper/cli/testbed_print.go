@@ -6,18 +6,15 @@ import (
 	"math"
 	"slices"
 
-	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
+	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
 // relate prints the regrets and divergences of agents, and the correlation of regret with divergence.
-func (f *testbedFlags) relate(w io.Writer, s testbed.Sweep, results []testbed.Result) error {
-	h, rows, err := analysis.Read(knownExperiments, f.regret...)
-	if err != nil {
-		return err
-	}
+func (f *testbedFlags) relate(w io.Writer, s testbed.Sweep, results []testbed.Result, h lab.Header,
+	rows []lab.Row) error {
 	r, err := beyond.Relate(s, results, h, rows)
 	if err != nil {
 		return err
@@ -81,7 +78,10 @@ func (f *testbedFlags) print(w io.Writer, s testbed.Sweep, lines []testbed.Line)
 	if s.Kind == testbed.Functions {
 		best = "The exact posterior scores 0."
 	}
-	fmt.Fprintln(w, "\n± is one standard error. It compares the means of groups of problems: group i has the "+
-		"i-th problem of each setting.", best)
+	if slices.ContainsFunc(lines, func(l testbed.Line) bool { return !math.IsNaN(float64(l.SE)) }) {
+		best = "± is one standard error. It compares the means of groups of problems: group i has the i-th problem of " +
+			"each setting. " + best
+	}
+	fmt.Fprintln(w, "\n"+best)
 	return nil
 }

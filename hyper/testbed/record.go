@@ -72,7 +72,12 @@ func newRecord(path string, h Header) (*Record, error) {
 		return nil, err
 	}
 	r := &Record{Header: h, file: f}
-	return r, r.write(h)
+	if err := r.write(h); err != nil { // such as a full disk
+		_ = f.Close()
+		_ = os.Remove(path)
+		return nil, err
+	}
+	return r, nil
 }
 
 // ReadRecord reads a file of results.
@@ -83,6 +88,9 @@ func ReadRecord(path string) (*Record, error) {
 
 // read returns the record, and the number of bytes of the file that are complete lines.
 func read(path string) (r *Record, whole int64, err error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, 0, fmt.Errorf("%w: %s is a folder: name a file", errRecord, path)
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, 0, err

@@ -118,7 +118,7 @@ func (s Sweep) CheckTaus(taus []int) error {
 			return fmt.Errorf("tau must be at least 1, got %d", tau)
 		}
 		if s.Kind != Classes && tau > 1 {
-			return fmt.Errorf("the sweep %s scores one response at a time: tau must be 1, got %d", s.Name, tau)
+			return fmt.Errorf("tau: the sweep %s scores one response at a time: tau must be 1, got %d", s.Name, tau)
 		}
 	}
 	return nil
