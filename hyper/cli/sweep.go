@@ -79,6 +79,13 @@ func (f *sweepFlags) start(c *cobra.Command, what string) error {
 	if err := errors.Join(f.engine.check(), f.cluster.check(f.engineName, cmp.Or(f.out, what))); err != nil {
 		return err
 	}
+	if f.engineName == "local" && !f.dryRun { // perhaps --engine is forgotten
+		err := refuseFlags(c, "has no effect with --engine local", "cpus", "memory", "parallel", "time", "sbatch", "image",
+			"claim", "mount", "pod-dir", "namespace")
+		if err != nil {
+			return err
+		}
+	}
 	if isSweep(what) {
 		return f.resume(c, what)
 	}

@@ -71,7 +71,7 @@ func (f *sweepFlags) runSearch(ctx context.Context, w io.Writer, s sweep.Search,
 	if err != nil {
 		return err
 	}
-	return printTuning(w, t)
+	return printTuning(w, t, "")
 }
 
 // errLater means that a scheduler runs the shards after hyper has ended.

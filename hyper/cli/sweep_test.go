@@ -106,6 +106,7 @@ func TestSweepBadInputIsExitStatus2(t *testing.T) {
 		"sweep gaussian --out x --halving 3":                   "need one --agent and at least one --space",
 		"sweep gaussian --out x --runs 0":                      "runs must be at least 1",
 		"sweep gaussian --out x --cpus 0":                      "--cpus must be at least 1",
+		"sweep gaussian --out x --time 1:00:00":                "--time has no effect with --engine local",
 		"sweep gaussian --out x --backend tpu":                 "choose one of go",
 		"sweep nowhere.json --out x":                           "no such file",
 		"sweep nowhere.json --out x --seed 1":                  "--seed cannot be combined",

@@ -146,7 +146,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 		fmt.Fprintln(c.OutOrStdout(), strings.Join(t.Best(), " "))
 		return nil
 	}
-	return printTuning(c.OutOrStdout(), t)
+	return printTuning(c.OutOrStdout(), t, " and --champion FILE")
 }
 
 // dimensions returns the dimensions that the texts of --space describe.
@@ -201,8 +201,9 @@ func numbers(text string) (all []int, err error) {
 	return all, nil
 }
 
-// printTuning prints the best candidates of each round, and the winner.
-func printTuning(w io.Writer, t tune.Search) error {
+// printTuning prints the best candidates of each round, and the winner. further are flags to search again with, besides
+// --space.
+func printTuning(w io.Writer, t tune.Search, further string) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range t.Rungs {
 		fmt.Fprintf(table, "%d periods, %d runs\tmean regret\tSE\tbehind the best\tSE\tmedian\tdiverged\n",
@@ -227,7 +228,7 @@ func printTuning(w io.Writer, t tune.Search) error {
 	}
 	fmt.Fprintln(w, "best:", strings.Join(t.Best(), " "))
 	for _, d := range t.AtEdge() {
-		fmt.Fprintf(w, "%s is at the edge of its range: search again with --space '%s' and --champion FILE\n", d.Key, d)
+		fmt.Fprintf(w, "%s is at the edge of its range: search again with --space '%s'%s\n", d.Key, d, further)
 	}
 	return nil
 }
