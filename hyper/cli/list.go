@@ -12,6 +12,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/study"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -91,7 +92,11 @@ func listExperiment(w io.Writer, x lab.Experiment) error {
 		title += " (" + study.SectionName(x.Section) + ")"
 	}
 	fmt.Fprintf(w, "%s: %s\n", x.Name, title)
-	fmt.Fprintf(w, "  hyper run %s --quick: %v of each agent; --full, as in the paper: %v\n\n", x.Name, x.Quick, x.Full)
+	full := "--full"
+	if _, ok := paper.Known[x.Name]; ok {
+		full += ", as in the paper"
+	}
+	fmt.Fprintf(w, "  hyper run %s --quick: %v of each agent; %s: %v\n\n", x.Name, x.Quick, full, x.Full)
 	keys, err := keysOf(x)
 	if err != nil {
 		return err

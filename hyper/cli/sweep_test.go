@@ -147,7 +147,7 @@ func TestSweepOfABadFile(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"experiment": "gaussian", "entr`:      "spec: the text is empty or cut off",
 		"":                                      "spec: the text is empty or cut off",
-		`{"experiment": "gaussian", "arms": 3}`: `unknown field "arms"`,
+		`{"experiment": "gaussian", "arms": 3}`: `unknown field "arms"; the keys there are experiment, entries, periods, runs`,
 		tinySpec + " {}":                        "something after the JSON value",
 		strings.Replace(tinySpec, "{", `{"seed": 1,`, 1): `key "seed" is there twice`,
 	} {

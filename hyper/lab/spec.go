@@ -56,16 +56,17 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 // error if the Spec records its shape.
 func parseSpec(text []byte, known map[string]Experiment, recall bool) (Spec, Experiment, error) {
 	var raw struct {
-		Experiment string
+		Experiment string `json:"experiment"`
 		Entries    []struct {
-			Agent    string
-			Kind     string `json:"learner"`
-			Settings json.RawMessage
-			File     string `json:"file_sha256"`
-			Table    *bandit.Shape
-		}
-		Periods, Runs int
-		Seed          uint64
+			Agent    string          `json:"agent"`
+			Kind     string          `json:"learner"`
+			Settings json.RawMessage `json:"settings"`
+			File     string          `json:"file_sha256"`
+			Table    *bandit.Shape   `json:"table"`
+		} `json:"entries"`
+		Periods int    `json:"periods"`
+		Runs    int    `json:"runs"`
+		Seed    uint64 `json:"seed"`
 	}
 	switch err := strict.JSON(text, &raw); {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
