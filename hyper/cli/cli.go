@@ -58,10 +58,15 @@ func Run(args []string) int {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process immediately
 	root := newCommand()
 	root.SetArgs(args)
+	out := &output{Writer: os.Stdout}
+	root.SetOut(out)
 	var command *cobra.Command
 	err := checkWorldNames()
 	if err == nil {
 		command, err = root.ExecuteContextC(ctx)
+	}
+	if err == nil {
+		err = out.err
 	}
 	if err == nil {
 		return 0
@@ -77,6 +82,20 @@ func Run(args []string) int {
 		fmt.Fprintln(os.Stderr, "hyper: --mix joins them nevertheless; the results then name both")
 	}
 	return exitBadInput
+}
+
+// output is a Writer that keeps its first error, such as a full disk, so that a command need not check each line.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
 }
 
 // checkWorldNames returns an error if a world of the catalogue has the name of an experiment. Such a world could not be

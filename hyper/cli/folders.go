@@ -32,8 +32,8 @@ var folders = []struct{ file, holds, advice, read string }{
 		"%s has the results of its first round"},
 }
 
-// otherKind returns an error if a folder has results of another kind than the one that the file own identifies. The error
-// says how to get the results, or how to continue.
+// otherKind returns an error if a folder has results of another kind than the file own identifies. The error says how to
+// get the results, or how to continue.
 func otherKind(dir, own string, toContinue bool) error {
 	for _, f := range folders {
 		if _, err := os.Stat(filepath.Join(dir, f.file)); err != nil {

@@ -97,6 +97,20 @@ func must0(t *testing.T, args ...string) (stdout string) {
 	return stdout
 }
 
+// Output that cannot be written is an error.
+func TestFullDiskIsExitStatus2(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer func() { _ = full.Close() }()
+	c := command(t, "version")
+	c.Stdout = full
+	if _ = c.Run(); c.ProcessState.ExitCode() != exitBadInput {
+		t.Errorf("exit status %d, want 2", c.ProcessState.ExitCode())
+	}
+}
+
 func TestBadInputIsExitStatus2(t *testing.T) {
 	refuses(t, map[string]string{
 		"frobnicate":                               "unknown command",
