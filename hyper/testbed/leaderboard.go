@@ -15,9 +15,9 @@ type Line struct {
 	Tau      int            `json:"tau"`
 	Problems int            `json:"problems"` // on which both the agent and the baseline were tried
 	Mean     stats.Float    `json:"mean"`     // of the divergences, in nats
-	SE       stats.Float    `json:"se"`       // standard error, from the means of seed classes
+	SE       stats.Float    `json:"se"`       // standard error of Mean, see [Sweep].Seeds; NaN for a single seed
 	Ratio    stats.Estimate `json:"ratio"`    // the mean divided by the baseline's mean on the same problems
-	// Accuracy and ECE are means over the problems. They are nil unless all results have them; see calibration.
+	// Accuracy and ECE are means over the problems, see [Result]. They are nil unless all results have them.
 	Accuracy *stats.Float `json:"accuracy,omitempty"`
 	ECE      *stats.Float `json:"ece,omitempty"`
 }

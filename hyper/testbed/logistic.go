@@ -27,7 +27,7 @@ import (
 //     equals uniform.
 type LogisticProblem struct {
 	Inputs  int // D
-	Anchors int // of the test inputs, of which each batch has ten; see testInputs
+	Anchors int // number of different inputs among the ten of a batch; 0 means ten independent inputs
 	Batches int // 0 is 400
 	Seed    uint64
 }

@@ -23,7 +23,8 @@ type Result struct {
 	// kinds of sweep it is the score that [Kind] describes. It is not finite if the agent's predictions are not.
 	KL stats.Float `json:"kl"`
 	SE stats.Float `json:"se"` // standard error of KL over the test batches
-	// Accuracy and ECE are of single classes, see calibration. They are nil for other tau, and in older records.
+	// Accuracy is the share of single classes that the agent predicts, and ECE is the expected calibration error of their
+	// probabilities. They are nil for other tau, and in older records.
 	Accuracy *stats.Float `json:"accuracy,omitempty"`
 	ECE      *stats.Float `json:"ece,omitempty"`
 	_        [0]func()    // requires field names in literals

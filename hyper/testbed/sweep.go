@@ -21,7 +21,7 @@ const (
 	// Classes are drawn by the truth. The score is the truth's log-likelihood of the classes minus the agent's.
 	Classes Kind = iota
 	// Responses are f(x) plus noise. The score is defined as for classes. An agent's likelihood of y is the mean of the
-	// densities N(y; f(x), sigma^2) over responseIndices functions. The truth scores 0. The exact posterior scores
+	// densities N(y; f(x), sigma^2) over 100 functions. The truth scores 0. The exact posterior scores
 	// ln(1 + s^2/sigma^2) / 2 on average, where s is its standard deviation of f(x): no agent can score less.
 	Responses
 	// Functions have an exact posterior. The score at a test input is the divergence of the posterior of f(x) from a
@@ -38,7 +38,7 @@ type Sweep struct {
 	Problems []Problem
 	// Seeds is the number of problems of each setting. Standard errors compare the i-th problems of all settings.
 	Seeds   int
-	Anchors int // of the test inputs, see testInputs
+	Anchors int // number of different inputs among tau test inputs; 0 means tau independent inputs
 }
 
 // Known maps the name of each sweep to a function that returns the sweep.
