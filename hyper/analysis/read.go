@@ -48,6 +48,9 @@ func (s Reader) Read(known map[string]lab.Experiment, paths ...string) (lab.Head
 			return j.header, nil, err
 		}
 	}
+	if len(paths) == 0 {
+		return j.header, nil, fmt.Errorf("%w: no folder or file of results is named", ErrNoRows)
+	}
 	if len(j.rows) == 0 {
 		return j.header, nil, fmt.Errorf("%s: %w: no run has reached its first period; continue a run "+
 			"with `hyper resume`", strings.Join(paths, ", "), ErrNoRows)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,7 @@ func (f *approxFlags) add(c *cobra.Command) {
 	flags.BoolVar(&f.optimal, "optimal", false,
 		"for discrete: Brenier's map instead of intervals of the first component of z")
 	flags.IntVar(&f.options.Draws, "draws", 20_000, "number of fresh z")
-	flags.DurationVar(&f.options.Budget, "budget", 0, "no refinement begins after this time (default 2m)")
+	flags.DurationVar(&f.options.Budget, "budget", 2*time.Minute, "no refinement begins after this time")
 	flags.Uint64Var(&f.options.Seed, "seed", 0, "seed of all random numbers")
 	flags.StringVar(&f.options.Backend, "backend", "", backendUsage)
 	flags.BoolVar(&f.json, "json", false, "print the certificate as one JSON object")
@@ -117,6 +118,9 @@ func (f *approxFlags) check() error {
 	}
 	if f.options.Draws == 0 {
 		errs = append(errs, errors.New("--draws must be at least 1, got 0"))
+	}
+	if f.options.Budget == 0 {
+		errs = append(errs, errors.New("--budget must be positive, got 0s"))
 	}
 	if f.options.Reference == "" {
 		errs = append(errs, errors.New("--reference must be uniform or gaussian"))

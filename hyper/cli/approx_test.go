@@ -18,6 +18,7 @@ func TestBadMeasuresAreExitStatus2(t *testing.T) {
 		"approx --measure gaussian --delta 1":       "delta must be between 0 and 1, got 1",
 		"approx --measure gaussian --bound -1":      "--bound must be positive and finite, got -1",
 		"approx --measure gaussian --draws 0":       "--draws must be at least 1, got 0",
+		"approx --measure gaussian --budget 0":      "--budget must be positive, got 0s",
 		"approx --measure gaussian --reference foo": "choose uniform or gaussian",
 		"approx --measure process --optimal":        "--optimal needs --measure discrete",
 		"approx --measure gaussian --backend tpu":   "choose one of go, xla:cpu, xla:cuda",

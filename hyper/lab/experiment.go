@@ -94,6 +94,9 @@ func (x Experiment) New(agent string) (*Setting, error) {
 		kind = own
 	}
 	if f, ok := x.Agents[agent]; ok {
+		if f == nil {
+			return nil, fmt.Errorf("experiment %q: the function of its agent %q is nil", x.Name, agent)
+		}
 		s.Learner = f()
 	} else if f, err := catalog.Find(kind); err == nil {
 		arms := s.World.Validate() == nil && s.World.Problem().Features == 0
