@@ -186,7 +186,7 @@ func Share(k, n int) Estimate {
 
 // RatioOfMeans returns the mean of a divided by the mean of b, for pairs of numbers that are not negative. Its interval
 // is Student's interval for the logarithm of the ratio, widened. The standard error of the logarithm is the standard
-// error of the mean of a/mean(a) - b/mean(b) (the delta method).
+// error of the mean of a/mean(a) - b/mean(b) (the delta method). RatioOfMeans panics if a and b differ in length.
 func RatioOfMeans(a, b []float64) Estimate { return ratioOfMeans(a, b, usual) }
 
 // RatioOfRegrets is RatioOfMeans for regrets. Its interval is wider below 60 pairs, because regrets have heavy tails.
@@ -194,6 +194,7 @@ func RatioOfRegrets(a, b []float64) Estimate { return ratioOfMeans(a, b, ofRegre
 
 // ratioOfMeans is RatioOfMeans with the given widening of the interval.
 func ratioOfMeans(a, b []float64, wide widening) Estimate {
+	mustPair(a, b)
 	meanA, meanB := stat.Mean(a, nil), stat.Mean(b, nil)
 	ratio := meanA / meanB
 	if !(ratio > 0) || math.IsInf(ratio, 1) { // a mean of zero: nothing to divide by
@@ -205,6 +206,13 @@ func ratioOfMeans(a, b []float64, wide widening) Estimate {
 	}
 	_, se := MeanSE(misfit)
 	return logInterval(ratio, se, len(a), wide)
+}
+
+// mustPair panics unless a and b have the same length.
+func mustPair(a, b []float64) {
+	if len(a) != len(b) {
+		panic(fmt.Sprintf("stats: %d and %d numbers are no pairs", len(a), len(b)))
+	}
 }
 
 // MeanSE returns the mean of numbers and its standard error, which is NaN for one number. Both are NaN without numbers.

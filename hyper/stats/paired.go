@@ -38,8 +38,10 @@ type Paired struct {
 	scale        func(float64) float64
 }
 
-// Ratio returns the mean of a divided by the mean of b, for pairs of positive numbers.
+// Ratio returns the mean of a divided by the mean of b, for pairs of positive numbers. It panics if a and b differ in
+// length.
 func Ratio(a, b []float64) Paired {
+	mustPair(a, b)
 	ratio := stat.Mean(a, nil) / stat.Mean(b, nil)
 	misfit := make([]float64, len(a))
 	for i := range a {

@@ -124,6 +124,22 @@ func ExampleRatioOfRegrets() {
 	// Output: 0.3368 [0.204, 0.556]
 }
 
+// Numbers that are no pairs are refused.
+func TestPairsOnly(t *testing.T) {
+	one, two := []float64{1}, []float64{1, 2}
+	for name, f := range map[string]func(){"Ratio": func() { stats.Ratio(one, two) },
+		"RatioOfMeans": func() { stats.RatioOfMeans(one, two) }, "RatioOfRegrets": func() { stats.RatioOfRegrets(two, one) }} {
+		func() {
+			defer func() {
+				if e := recover(); !strings.Contains(fmt.Sprint(e), "are no pairs") {
+					t.Errorf("%s: got %v, want a panic about pairs", name, e)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
 // Files have texts for numbers that JSON lacks, and read them again. MarshalNull has null, and all else is the same.
 func TestMarshalNull(t *testing.T) {
 	type line struct {
