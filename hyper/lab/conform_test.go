@@ -36,6 +36,11 @@ func TestWorldsThatDoNotConform(t *testing.T) {
 		"agent linear: the Problem of the world *lab_test.brokenCoins has 0 Actions": {0, fine},
 		"Outcome.Regret of the world *lab_test.brokenCoins is missing, want (Float32)[": {3,
 			func(out *bandit.Outcome, next bandit.State) bandit.State { out.Regret = nil; return next }},
+		"after 1 periods the regret of run": {3,
+			func(out *bandit.Outcome, next bandit.State) bandit.State {
+				out.Regret = Log(MinScalar(out.Regret, -1))
+				return next
+			}},
 		"Outcome.Reward of the world *lab_test.brokenCoins has the shape (Float32), want (Float32)[": {3,
 			func(out *bandit.Outcome, next bandit.State) bandit.State {
 				out.Reward = ReduceAllSum(out.Reward)
