@@ -82,8 +82,8 @@ func (a *advancing) record() error {
 	seeds := a.runner.plan.seeds(a.batch)
 	for i, l := range a.batch.lanes {
 		if math.IsNaN(regret[i]) || math.IsInf(regret[i], 0) {
-			return fmt.Errorf("after %d periods the regret of run %d with agent %s is %v: Outcome.Regret of the world %T must "+
-				"be finite", a.done, l.run, a.runner.plan.spec.Entries[l.entry].Agent, regret[i], a.program.world)
+			return fmt.Errorf("after %d periods the regret of run %d with agent %s is %v: Outcome.Regret of the world %s must "+
+				"be finite", a.done, l.run, a.runner.plan.spec.Entries[l.entry].Agent, regret[i], a.program.name)
 		}
 		a.rows = append(a.rows, Row{Entry: l.entry, Run: l.run, Seed: seeds[i], Period: a.done,
 			Regret: stats.Float(regret[i]), Diverged: int(diverged[i]), Digest: digest[i]})

@@ -12,12 +12,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
+// typeOf returns the type of a world in words. The type of a delayed world is the type of the world within.
+func typeOf(w bandit.World) string {
+	if d, ok := w.(*bandit.Delayed); ok {
+		w = d.World
+	}
+	return fmt.Sprintf("%T", w)
+}
+
 // checkProblem returns an error unless a world has actions, and has features if its inputs change.
 func checkProblem(w bandit.World) error {
 	p := w.Problem()
 	if p.Actions < 1 || p.Features < 0 || p.Moves && p.Features == 0 {
-		return fmt.Errorf("the Problem of the world %T has %d Actions and %d Features: it needs at least one action, and "+
-			"at least one feature if it Moves", w, p.Actions, p.Features)
+		return fmt.Errorf("the Problem of the world %s has %d Actions and %d Features: it needs at least one action, and "+
+			"at least one feature if it Moves", typeOf(w), p.Actions, p.Features)
 	}
 	return nil
 }
@@ -26,10 +34,10 @@ func checkProblem(w bandit.World) error {
 func (p *program) checkOffer(inputs, available *graph.Node, runs int) {
 	actions, features := p.problem.Actions, p.problem.Features
 	if inputs != nil || features > 0 {
-		faults.Node(inputs, shapes.Make(dtypes.Float32, runs, actions, features), "Offer.Inputs of the world %T", p.world)
+		faults.Node(inputs, shapes.Make(dtypes.Float32, runs, actions, features), "Offer.Inputs of the world %s", p.name)
 	}
 	if available != nil {
-		faults.Node(available, shapes.Make(dtypes.Bool, runs, actions), "Offer.Available of the world %T", p.world)
+		faults.Node(available, shapes.Make(dtypes.Bool, runs, actions), "Offer.Available of the world %s", p.name)
 	}
 }
 
@@ -37,17 +45,17 @@ func (p *program) checkOffer(inputs, available *graph.Node, runs int) {
 // state with the same names and shapes as before.
 func (p *program) checkStep(o bandit.Outcome, before, after bandit.State, runs int) {
 	each := shapes.Make(dtypes.Float32, runs)
-	faults.Node(o.Reward, each, "Outcome.Reward of the world %T", p.world)
-	faults.Node(o.Regret, each, "Outcome.Regret of the world %T", p.world)
+	faults.Node(o.Reward, each, "Outcome.Reward of the world %s", p.name)
+	faults.Node(o.Regret, each, "Outcome.Regret of the world %s", p.name)
 	if p.problem.Delays != (o.Late != nil) {
-		panic(faults.New("", "Outcome.Late of the world %T must be set if its Problem has Delays, and only then", p.world))
+		panic(faults.New("", "Outcome.Late of the world %s must be set if its Problem has Delays, and only then", p.name))
 	}
 	for name, x := range before {
-		faults.Node(after[name], x.Shape(), "%q in the state after Step of the world %T", name, p.world)
+		faults.Node(after[name], x.Shape(), "%q in the state after Step of the world %s", name, p.name)
 	}
 	for name := range after {
 		if before[name] == nil {
-			panic(faults.New("", "%q in the state after Step of the world %T was not in the state of Init", name, p.world))
+			panic(faults.New("", "%q in the state after Step of the world %s was not in the state of Init", name, p.name))
 		}
 	}
 }

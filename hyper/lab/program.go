@@ -42,6 +42,7 @@ const (
 // forward.
 type program struct {
 	world   bandit.World
+	name    string // type of the world, for errors
 	problem bandit.Problem
 	agent   Agent
 	inputs  []string // names of the numbers that each run has of its own, sorted
@@ -62,7 +63,8 @@ func newProgram(name string, world bandit.World, agent Agent, inputs []string) (
 	if err != nil {
 		return nil, err
 	}
-	p := &program{world: world, problem: world.Problem(), agent: agent, inputs: inputs, blocks: blocksOn(name)}
+	p := &program{world: world, name: typeOf(world), problem: world.Problem(), agent: agent, inputs: inputs,
+		blocks: blocksOn(name)}
 	if p.start, err = NewExec(b, p.buildInit); err != nil {
 		return nil, err
 	}
