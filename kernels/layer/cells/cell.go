@@ -54,7 +54,7 @@ func Parse(code string) (Cell, []Complaint) {
 	c.body.Line = 1
 	c.Empty = strings.TrimSpace(head+rest) == "" && c.ProgramLine == ""
 	if c.ProgramLine != "" {
-		_, wrong := parseBody(rest)
+		block, wrong := parseBody(rest)
 		if wrong != nil {
 			return c, wrong
 		}
@@ -62,6 +62,11 @@ func Parse(code string) (Cell, []Complaint) {
 		decls, wrong := parseDecls(head)
 		c.decls = decls
 		c.finish()
+		if c.body.HasMain && len(block.List) > 0 {
+			first := rest[:int(block.List[0].Pos())-1-len(bodyHead)]
+			wrong = []Complaint{{Line: 1 + strings.Count(first, "\n"), Text: "the cell has two programs, func main and these " +
+				"statements: remove one of them"}}
+		}
 		return c, wrong
 	}
 	decls, wrongDecls := parseDecls(head)

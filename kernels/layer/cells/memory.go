@@ -77,7 +77,8 @@ func (m *Memory) Keep(p Program, all []Decl, b BuildResult) {
 		all[p.Decls[i].Index].Announced = true
 	}
 	before := m.names()
-	m.decls = all
+	// A main function is the program of its cell alone.
+	m.decls = slices.DeleteFunc(all, func(d Decl) bool { return slices.Contains(d.Names, "main") })
 	now := m.names()
 	for name := range before {
 		if !now[name] {

@@ -67,6 +67,7 @@ func TestParseCell(t *testing.T) {
 		"f()\n%%bash":              {0, 2, "%%bash must be the first line of a cell"},
 		"%%nothing\nf()":           {0, 1, "unknown line %%nothing: %help lists what there is"},
 		"%exec\nfunc f() {}":       {0, 1, "%exec needs the name of a function"},
+		"func main() {}\n%%\nf()":  {0, 3, "the cell has two programs, func main and these statements: remove one of them"},
 		"%%\ns := `\n%%\n`\n%%\n1": {0, 5, "a second line %%: a cell has one program"},
 	} {
 		if _, wrong := Parse(code); len(wrong) == 0 || wrong[0] != want {
@@ -188,6 +189,7 @@ func TestCellThatRunsWins(t *testing.T) {
 			{"x := 1", "", ""}, {"x := 1\ny := 2\nx", "", ""}, {"println()", "", ""}, {"func f() {}", "", ""}, {"f()", "", ""},
 			{"if true {\n\tz := 1\n}", "", "declared and not used: z"}},
 		"removed":            {{"func a() int { return 1 }", "", ""}, {"func b() int { return a() }", "", ""}, {"%rm a", "", ""}, {"%%\nprintln()", "b", ""}},
+		"a main function":    {{"func main() {}", "", ""}, {"println()", "", ""}, {"func main() { main() }", "", ""}},
 		"a cycle":            {{"type A struct{ b *B }\ntype B struct{ a A }", "", ""}, {"type C struct{ b B }", "", ""}, {"type A struct{ n int }\nvar _ = C{}.b.a.n", "", ""}},
 		"a generic function": {{"func m[T any](x T) T { return x }", "", ""}, {"var three = m(3)", "", ""}, {"func m[T ~string](x T) T { return x }", "three", ""}},
 	} {
