@@ -35,6 +35,7 @@ class Cells(KernelCase):
         reply = self.fails("%%\nmath.Max(1)", "CompileError", f"cell [{cell + 1}], line 2: not enough arguments in call to math.Max")
         self.assertEqual([line.strip() for line in reply["traceback"][1:]],
                          [f"Cell In[{cell + 1}], line 2", "math.Max(1)", "have (number)", "want (float64, float64)"])
+        self.fails('%%\nfmt.Print()\nfmt.Printn("a")', "CompileError", f"cell [{cell + 2}], line 3: undefined: fmt.Printn")
 
     def test_dot_imports(self):
         """A dot import of an earlier cell, in any form, works where a cell needs it and is left out elsewhere."""

@@ -56,7 +56,8 @@ func (k *kernel) learn(x *exchange, p *cells.Program, all []cells.Decl) *fault {
 	}
 	for i, c := range b.Complaints {
 		if name, ok := strings.CutPrefix(c.Text, "undefined: "); ok {
-			if hint := k.memory.Hint(name); hint != "" {
+			variable, _, _ := strings.Cut(name, ".") // also of an earlier cell, where a package has its name
+			if hint := k.memory.Hint(variable); hint != "" {
 				b.Complaints[i].Text += "\n" + hint
 			}
 		}

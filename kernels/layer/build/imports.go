@@ -135,7 +135,7 @@ func missingPackages(file *ast.File) map[string][]string {
 		if !ok {
 			return true
 		}
-		if id, ok := s.X.(*ast.Ident); ok && unresolved[id] && ast.IsExported(s.Sel.Name) {
+		if id, ok := s.X.(*ast.Ident); ok && unresolved[id] {
 			if all[id.Name] == nil {
 				all[id.Name] = map[string]bool{}
 			}

@@ -12,7 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/layer/cells"
 )
 
-// FindImports uses goimports to find the imports of a program.
+// FindImports uses goimports to find the imports of a program. If the program uses a name that a well-known package does
+// not have, goimports does not import the package. FindImports does, so that the compiler's error is about the name.
 func (b builder) FindImports(text string) ([]string, error) {
 	if err := os.WriteFile(b.source, []byte(text), 0o600); err != nil {
 		return nil, err
@@ -20,11 +21,17 @@ func (b builder) FindImports(text string) ([]string, error) {
 	if code := runImports(b.kernel, []string{"-w", b.source}); code != 0 {
 		return nil, fmt.Errorf("goimports ends with status %d", code)
 	}
-	parsed, err := parser.ParseFile(token.NewFileSet(), b.source, nil, parser.ImportsOnly)
+	parsed, err := parser.ParseFile(token.NewFileSet(), b.source, nil, 0)
 	if err != nil {
 		return nil, err
 	}
-	return cells.ImportsOf(parsed), nil
+	specs, known := cells.ImportsOf(parsed), cells.KnownPackages()
+	for name := range missingPackages(parsed) {
+		if spec := known[name]; spec != "" {
+			specs = append(specs, spec)
+		}
+	}
+	return specs, nil
 }
 
 // embedded matches go:embed directives.

@@ -178,7 +178,7 @@ func (m *Memory) Hint(name string) string {
 	if why := m.gone[name]; why != "" {
 		return why
 	}
-	if m.Empty() && len(m.gone) == 0 {
+	if m.Empty() && len(m.gone) == 0 && KnownPackages()[name] == "" {
 		return "no cell has declared anything since the kernel started: run the cells that declare the name"
 	}
 	return ""

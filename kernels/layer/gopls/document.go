@@ -13,13 +13,6 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/layer/cells"
 )
 
-const hyperPath = "github.com/hypermodels/hypermodels/hyper"
-
-// ownPackages lists the packages of hyper that cells can use without an import.
-var ownPackages = []string{"agent", "agent/offpolicy", "analysis", "approx", "backend", "bandit", "bandit/sheet", "base",
-	"beyond", "catalog", "explore", "index", "lab", "layers", "learner", "notebook", "paper", "plot", "rng", "stats",
-	"study", "testbed", "train"}
-
 // qualified matches names before dots.
 var qualified = regexp.MustCompile(`(?:^|[^\w.)\]])([a-z]\w*)\.`)
 
@@ -134,27 +127,10 @@ func declarations(program string, anew map[string]bool) (imports []string, text 
 	return cells.ImportsOf(file), string(out)
 }
 
-// usual lists packages outside this project that cells can use without an import.
-var usual = []string{"bufio", "bytes", "cmp", "context", "encoding/json", "errors", "fmt", "image", "io", "iter",
-	"maps", "math", "math/rand/v2", "os", "os/exec", "path/filepath", "reflect", "regexp", "runtime", "slices", "sort",
-	"strconv",
-	"strings", "sync", "time", "unicode", "github.com/janpfeifer/must", "github.com/janpfeifer/gonb/cache", "github.com/janpfeifer/gonb/gonbui",
-	"github.com/gomlx/gomlx/core/tensors"}
-
 // needed returns the imports that a cell lacks. It looks for names of packages that an earlier program imports, and for
 // names of well-known packages.
 func needed(text string, earlier []string) (specs []string) {
-	known := map[string]string{"hyper": `"` + hyperPath + `"`}
-	for _, p := range ownPackages {
-		known[path.Base(p)] = `"` + hyperPath + "/" + p + `"`
-	}
-	for _, p := range usual {
-		name := path.Base(p)
-		if name == "v2" {
-			name = path.Base(path.Dir(p))
-		}
-		known[name] = `"` + p + `"`
-	}
+	known := cells.KnownPackages()
 	for _, spec := range earlier {
 		name, quoted, named := strings.Cut(spec, " ")
 		switch {

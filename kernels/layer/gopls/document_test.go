@@ -3,19 +3,9 @@ package gopls
 import (
 	"go/parser"
 	"go/token"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
-
-func TestOwnPackagesExist(t *testing.T) {
-	for _, name := range ownPackages {
-		if _, err := os.Stat(filepath.Join("..", "..", "..", "hyper", name)); err != nil {
-			t.Error(err)
-		}
-	}
-}
 
 // The file of a cell begins with the imports that the cell needs and lacks. The cell's lines do not change.
 func TestDocumentImports(t *testing.T) {
