@@ -46,6 +46,9 @@ func complaintsOf(err error, text string) (all []Complaint) {
 			}
 		}
 		c.Line = min(c.Line, end)
+		if len(all) > 0 && strings.HasSuffix(c.Text, ", found the end of the cell") {
+			continue // It follows from the first error.
+		}
 		all = append(all, c)
 	}
 	return all

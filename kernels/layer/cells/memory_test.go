@@ -62,6 +62,7 @@ func TestParseCell(t *testing.T) {
 		"%%\nf(":                   {0, 2, "expected operand, found the end of the cell"},
 		"func f() {":               {0, 1, "expected '}', found the end of the cell"},
 		"func f() {}\nf()":         {0, 2, "expected declaration, found f\nA cell that has declarations and statements needs a line %% between them."},
+		"hello world":              {0, 1, "expected ';', found world"},
 		"x := 1 +":                 {0, 1, "expected operand, found the end of the cell"},
 		"%%\n}":                    {0, 2, "a closing brace has no opening one"},
 		"f()\n%%bash":              {0, 2, "%%bash must be the first line of a cell"},
@@ -70,7 +71,7 @@ func TestParseCell(t *testing.T) {
 		"func main() {}\n%%\nf()":  {0, 3, "the cell has two programs, func main and these statements: remove one of them"},
 		"%%\ns := `\n%%\n`\n%%\n1": {0, 5, "a second line %%: a cell has one program"},
 	} {
-		if _, wrong := Parse(code); len(wrong) == 0 || wrong[0] != want {
+		if _, wrong := Parse(code); len(wrong) != 1 || wrong[0] != want {
 			t.Errorf("%q: %+v, want %+v", code, wrong, want)
 		}
 	}
