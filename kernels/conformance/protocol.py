@@ -209,7 +209,9 @@ class Protocol(KernelCase):
 
     def test_failure_aborts_what_waits(self):
         requests = [self.kc.execute(code) for code in ('%%\npanic("stop")', "%%", "%%")]
-        self.assertEqual([self.reply(r)["status"] for r in requests], ["error", "aborted", "aborted"])
+        replies = [self.reply(r) for r in requests]
+        self.assertEqual([r["status"] for r in replies], ["error", "aborted", "aborted"])
+        self.assertEqual(["execution_count" in r for r in replies], [True, False, False])
         self.assertEqual(self.run_cell("")[0]["status"], "ok")
 
     def test_heartbeat(self):

@@ -42,7 +42,7 @@ type expression struct {
 func (k *kernel) execute(ctx context.Context, r request) {
 	if r.number <= k.abortedUpTo() {
 		k.transcripts.forget(r.head.ID)
-		k.reply(k.front.shell, r.message, map[string]any{"status": "aborted", "execution_count": k.count})
+		k.reply(k.front.shell, r.message, map[string]any{"status": "aborted"}) // Without a number, like ipykernel.
 		return
 	}
 	in := executeRequest{Store: true, Stdin: true, StopOnError: true}
