@@ -259,6 +259,17 @@ func TestVariableThatRunsAgain(t *testing.T) {
 	}
 }
 
+func TestPackageWithoutModule(t *testing.T) {
+	const want = "no module of the cells has package a.org/b: run !*go get a.org/b@v1.0.0 in a cell, and then this cell again"
+	for _, said := range []string{"main.go:3:8: no required module provides package a.org/b; to add it:",
+		"package gonb_1 imports a.org/b from implicitly required module; to add missing requirements, run:"} {
+		r := Program{}.judge(composition{}, said+"\n\tgo get a.org/b@v1.0.0\n")
+		if len(r.complaints) != 1 || r.complaints[0].Text != want {
+			t.Errorf("%s: got %v, want %s", said, r.complaints, want)
+		}
+	}
+}
+
 func TestHints(t *testing.T) {
 	n := &notebook{t: t}
 	const nothing = "no cell has declared anything since the kernel started"

@@ -128,13 +128,18 @@ var (
 	notUsed   = regexp.MustCompile(`imported (?:as \S+ )?and not used`)
 	idleName  = regexp.MustCompile(`^declared and not used: (\w+)$`)
 	notAValue = regexp.MustCompile(`\(no value\) used as value|is not an expression|used as value|multiple-value`)
+	noModule  = regexp.MustCompile(`(?m)(?:no required module provides package|package \S+ imports) ([^\s;]+).*; to add .*:` +
+		`\n\tgo get (\S+)$`)
 )
+
+// getModule is what a cell says in place of noModule.
+const getModule = "no module of the cells has package $1: run !*go get $2 in a cell, and then this cell again"
 
 // judge interprets the compiler's error output.
 func (p Program) judge(c composition, said string) (r ruling) {
 	r.aside = map[int]string{}
 	var last *Complaint
-	for line := range strings.Lines(said) {
+	for line := range strings.Lines(noModule.ReplaceAllString(said, getModule)) {
 		line = strings.TrimRight(line, "\r\n")
 		m := aboutLine.FindStringSubmatch(line)
 		if m == nil {
