@@ -5,12 +5,14 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"go/token"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -72,10 +74,13 @@ func newProject(dir, name string) (project, error) {
 	return p, err
 }
 
+// taken lists names that the project's package cannot have, besides Go's keywords: its notebook uses them.
+var taken = []string{"", "context", "fmt", "main", "must", "notebook", "plot"}
+
 // packageName returns a package name for a module path: the letters and digits of its last element.
 func packageName(name string) string {
 	word := regexp.MustCompile(`[a-z][a-z0-9]*`).FindString(strings.ToLower(path.Base(name)))
-	if word == "" {
+	if token.IsKeyword(word) || slices.Contains(taken, word) {
 		return "project"
 	}
 	return word
