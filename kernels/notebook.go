@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -43,18 +44,31 @@ func indent(text, by string) string {
 	return by + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+by) + "\n"
 }
 
-// checkNotebook returns an error if a file is not a notebook.
+// checkNotebook returns an error if a file is not a notebook of Go cells.
 func checkNotebook(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder: give its notebooks, such as %s", path, filepath.Join(path, "*.ipynb"))
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	var nb struct {
-		Cells  []json.RawMessage
-		Format int `json:"nbformat"`
+		Cells    []json.RawMessage
+		Format   int `json:"nbformat"`
+		Metadata struct {
+			Kernel struct{ Language string } `json:"kernelspec"`
+			About  struct{ Name string }     `json:"language_info"`
+		}
 	}
-	if err := json.Unmarshal(data, &nb); err != nil || nb.Cells == nil || nb.Format < 4 {
-		return fmt.Errorf("%s is not a Jupyter notebook of format 4", path)
+	err = json.Unmarshal(data, &nb)
+	switch language := cmp.Or(nb.Metadata.Kernel.Language, nb.Metadata.About.Name); {
+	case err == nil && nb.Format > 0 && nb.Format < 4:
+		return fmt.Errorf("%s has the old format %d: open it in JupyterLab and save it", path, nb.Format)
+	case err != nil || nb.Cells == nil || nb.Format < 4:
+		return fmt.Errorf("%s is not a Jupyter notebook", path)
+	case language != "" && !strings.EqualFold(language, "go"):
+		return fmt.Errorf("%s is a notebook of %s: open it in JupyterLab and choose a kernel of Go", path, language)
 	}
 	return nil
 }

@@ -35,9 +35,13 @@ func writeNotebook(t *testing.T, path string, sources ...string) {
 func TestRunRefusesBadInput(t *testing.T) {
 	dir := t.TempDir()
 	good, text := filepath.Join(dir, "good.ipynb"), filepath.Join(dir, "text.ipynb")
+	old, python := filepath.Join(dir, "old.ipynb"), filepath.Join(dir, "python.ipynb")
 	writeNotebook(t, good, "%%\n")
-	if err := os.WriteFile(text, []byte("no notebook"), 0o644); err != nil {
-		t.Fatal(err)
+	for path, content := range map[string]string{text: "no notebook", old: `{"nbformat": 3, "worksheets": []}`,
+		python: `{"nbformat": 4, "cells": [], "metadata": {"language_info": {"name": "python"}}}`} {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, c := range []struct{ args, want string }{
 		{"run --inplace --out x " + good, "give one"},
@@ -47,6 +51,9 @@ func TestRunRefusesBadInput(t *testing.T) {
 		{"run --jobs 0 " + good, "at least 1"},
 		{"run " + filepath.Join(dir, "missing.ipynb"), "no such file"},
 		{"run " + text, "not a Jupyter notebook"},
+		{"run " + old, "old format 3"},
+		{"run " + python, "a notebook of python"},
+		{"run " + dir, "is a folder"},
 		{"run --out x " + good + " " + filepath.Join(dir, ".", "..", filepath.Base(dir), "good.ipynb"), "same file"},
 		{"lab notebook", "follow --"},
 		{"setup everything", "unknown command"},
