@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/layer/cells"
 )
 
-// FindImports uses goimports to find the imports of a program. If the program uses a name that a well-known package does
-// not have, goimports does not import the package. FindImports does, so that the compiler's error is about the name.
+// FindImports uses goimports to find the imports of a program. If a well-known package lacks a name that the program
+// uses, goimports does not import the package. FindImports does, so that the compiler's error is about the name.
 func (b builder) FindImports(text string) ([]string, error) {
 	if err := os.WriteFile(b.source, []byte(text), 0o600); err != nil {
 		return nil, err

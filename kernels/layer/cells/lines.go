@@ -94,5 +94,9 @@ func GoText(code string) (text string, body, open bool) {
 			lines[i], body = MainLine, true
 		}
 	}
+	first := slices.IndexFunc(lines, func(line string) bool { return strings.TrimSpace(line) != "" })
+	if first >= 0 && strings.HasPrefix(lines[first], "package ") {
+		lines[first] = "" // The cell does not need it.
+	}
 	return strings.Join(lines, "\n"), body, false
 }

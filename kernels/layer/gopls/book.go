@@ -52,8 +52,12 @@ func (b *book) file(i int) string { return fileURI(b.path(i)) }
 // resolvable matches errors about the name of a package that goimports may find when the cell runs.
 var resolvable = regexp.MustCompile(`^undefined: [a-z]\w*$`)
 
+// ending matches what may follow the last statement of a cell of statements alone.
+var ending = regexp.MustCompile(`^(\s|//.*)*\}\s*$`)
+
 // moved returns a diagnostic of a cell's file with positions in the notebook. It returns nil if the author need not
-// act: the kernel adds and removes imports, and it uses the last of several declarations.
+// act: the kernel adds and removes imports, and it uses the last of several declarations. In a cell of statements alone
+// it shows the last expression, and variables may be unused.
 func (c piece) moved(d map[string]any) map[string]any {
 	message, _ := d["message"].(string)
 	code, _ := d["code"].(string)
@@ -63,11 +67,16 @@ func (c piece) moved(d map[string]any) map[string]any {
 		return nil
 	}
 	lines := strings.Split(c.cell, "\n")
-	after := ""
+	after, rest, nested := "", "", false
 	if r.End.Line < len(lines) {
 		after = from(lines[r.End.Line], r.End.Character)
+		rest = strings.Join(append([]string{after}, lines[r.End.Line+1:]...), "\n")
+		nested = strings.HasPrefix(lines[r.End.Line], "\t")
 	}
 	switch {
+	case c.alone && strings.HasSuffix(message, "is not used") && ending.MatchString(rest),
+		c.alone && strings.HasPrefix(message, "declared and not used") && !nested:
+		return nil
 	case code == "UnusedImport", code == "DuplicateDecl", strings.Contains(message, "redeclared in this block"):
 		return nil
 	case resolvable.MatchString(message) && strings.HasPrefix(after, "."):
@@ -103,8 +112,18 @@ func from(line string, unit int) string {
 // between is the text that separates two cells.
 const between = "\n\n\n"
 
-// begins matches the beginning of a cell's first line. Two blank lines before any other text belong to a cell.
-var begins = regexp.MustCompile(`^\s*(%|!|//|/\*|func\b|type\b|var\b|const\b|import\b|$)`)
+// begins matches the beginning of a cell's first line, unless it is a statement.
+var begins = regexp.MustCompile(`^\s*(%|!|//|/\*|func\b|type\b|var\b|const\b|import\b|package\b|$)`)
+
+// separate reports whether a text that follows two blank lines is another cell than the text before them. Statements
+// belong to the cell before if that cell is unfinished or has a line %%.
+func separate(before, after string) bool {
+	if begins.MatchString(after) {
+		return true
+	}
+	c, wrong := cells.Parse(before)
+	return wrong == nil && c.ProgramLine == ""
+}
 
 // pieces returns a notebook's cells of Go code.
 func pieces(text string) (out []piece) {
@@ -113,7 +132,7 @@ func pieces(text string) (out []piece) {
 	var lines []int
 	for i := 0; i <= len(text); i++ {
 		atEnd := i == len(text)
-		if !atEnd && !(strings.HasPrefix(text[i:], between) && begins.MatchString(strings.TrimLeft(text[i:], "\n"))) {
+		if !atEnd && !(strings.HasPrefix(text[i:], between) && separate(text[start:i], strings.TrimLeft(text[i:], "\n"))) {
 			continue
 		}
 		texts, lines = append(texts, text[start:i]), append(lines, line)

@@ -20,7 +20,8 @@ var qualified = regexp.MustCompile(`(?:^|[^\w.)\]])([a-z]\w*)\.`)
 // imports that the author leaves to goimports, if they are known.
 type document struct {
 	cell, earlier string
-	shift         int // number of lines before the cell
+	shift         int  // number of lines before the cell
+	alone         bool // the cell only has statements and imports
 }
 
 // documentOf returns the files of a cell. program is the program of an earlier cell, or "".
@@ -51,7 +52,7 @@ func fileWith(text string, imports []string, body bool, begin string) document {
 		}
 	}
 	last := len(head) - 1
-	d.cell, d.shift = strings.Join(head[:last], "")+begin+"\n"+head[last], d.shift+1
+	d.cell, d.shift, d.alone = strings.Join(head[:last], "")+begin+"\n"+head[last], d.shift+1, true
 	return d
 }
 

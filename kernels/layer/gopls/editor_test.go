@@ -40,6 +40,28 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// A cell may begin with a statement. The faults of a cell of statements alone are those that the kernel reports.
+func TestCellsOfStatements(t *testing.T) {
+	got := pieces(strings.Join([]string{"package main\nfunc f() {}", "f()", "s := `\n\n\n`",
+		"x, y := 1, 2\nif true {\n\tz := 1\n}\nx // 1"}, between))
+	if len(got) != 4 || strings.Contains(got[0].cell, "package main\npackage") {
+		t.Fatalf("got the cells %+v, want 4", got)
+	}
+	for message, c := range map[string]struct {
+		line, from, to int
+		shown          bool
+	}{
+		"declared and not used: y": {0, 3, 4, false}, "declared and not used: z": {2, 1, 2, true},
+		"x (variable of type int) is not used": {4, 0, 1, false}, "f() is not used": {0, 0, 1, true},
+	} {
+		at := func(unit int) map[string]int { return map[string]int{"line": c.line + got[3].shift, "character": unit} }
+		d := map[string]any{"message": message, "range": map[string]any{"start": at(c.from), "end": at(c.to)}}
+		if shown := got[3].moved(d) != nil; shown != c.shown {
+			t.Errorf("%s: shown %v, want %v", message, shown, c.shown)
+		}
+	}
+}
+
 // stream returns a connection to a program that speaks LSP.
 func stream(t *testing.T, hear func(method string, params json.RawMessage) any) (*jsonrpc2.Conn, net.Conn) {
 	here, there := net.Pipe()
