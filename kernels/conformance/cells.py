@@ -112,7 +112,9 @@ class Cells(KernelCase):
     def test_go_test(self):
         reply, outputs = self.run_cell("func TestSum(t *testing.T) { if 1+1 != 2 { t.Error(1) } }\n%test")
         self.assertEqual(reply["status"], "ok", outputs)
-        self.fails('func TestSum(t *testing.T) { t.Error("wrong") }\n%test', "ExitError", "exit status 1")
+        reply, outputs = self.run_cell('func TestSum(t *testing.T) {\n\tt.Error("wrong")\n}\n%test')
+        self.assertEqual((reply["ename"], reply["evalue"]), ("ExitError", "exit status 1"))
+        self.assertIn(f"cell [{reply['execution_count']}], line 2: wrong\n", self.stream(outputs, "stdout"))
 
     def test_a_changed_cell_runs_again(self):
         self.prints("func area(r float64) float64 { return r * r }\n\nfunc double(r float64) float64 { return 2 * area(r) }")

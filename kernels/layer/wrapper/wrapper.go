@@ -126,7 +126,7 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 		defer plain.finish()
 		cmd.Stderr = plain
 	}
-	out, err := startOutput()
+	out, err := startOutput(errors)
 	if err != nil {
 		return "", err
 	}
