@@ -62,7 +62,8 @@ func panicFault(text string, source sources) *fault {
 		}
 		trace = append(trace, "", "goroutine "+ownFrames(stack))
 	}
-	return newFault(name, strings.TrimSuffix(value, " [recovered]"), trace...)
+	value, _, _ = strings.Cut(value, " [recovered") // Package testing panics again.
+	return newFault(name, value, trace...)
 }
 
 // ownFrames returns a stack without the frames in which package must, or the kernel's replacement of it, panics. A

@@ -9,7 +9,7 @@ import (
 )
 
 func TestFaultOfPanic(t *testing.T) {
-	const text = "panic: arm out of range: 7\n\ngoroutine 1 [running]:\nmain.main()\n\tcell [2], line 3 +0x1d\n"
+	const text = "panic: arm out of range: 7 [recovered, repanicked]\n\ngoroutine 1 [running]:\nmain.main()\n\tcell [2], line 3 +0x1d\n"
 	source := func(cell, line int) (string, bool) { return "\tpull(7)", cell == 2 && line == 3 }
 	got := panicFault(text, source)
 	if got.Name != "panic" || got.Value != "arm out of range: 7" {
