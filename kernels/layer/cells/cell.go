@@ -187,7 +187,7 @@ func (c *Cell) finish() {
 	}
 }
 
-// TestArguments returns the arguments of a test program that run the tests and benchmarks of a cell.
+// TestArguments returns the arguments of a test program that run the tests, examples and benchmarks of a cell.
 func (c Cell) TestArguments() []string {
 	args := []string{"-test.v"}
 	var names []string
@@ -195,7 +195,8 @@ func (c Cell) TestArguments() []string {
 	for _, d := range c.decls {
 		name := d.Names[0]
 		isBench := strings.HasPrefix(name, "Benchmark") && strings.Contains(d.Text, "func Benchmark")
-		isTest := strings.HasPrefix(name, "Test") && name != "TestMain" && strings.Contains(d.Text, "func Test")
+		isTest := strings.HasPrefix(name, "Test") && name != "TestMain" && strings.Contains(d.Text, "func Test") ||
+			strings.HasPrefix(name, "Example") && strings.Contains(d.Text, "func Example")
 		if isBench || isTest {
 			names = append(names, "^"+name+"$")
 		}

@@ -213,6 +213,13 @@ func TestCellThatRunsWins(t *testing.T) {
 	}
 }
 
+func TestArgumentsOfTests(t *testing.T) {
+	c, _ := Parse("func TestMain(m *testing.M) {}\nfunc TestA(t *testing.T) {}\nfunc ExampleB() {}\n%test")
+	if got := c.TestArguments(); !slices.Equal(got, []string{"-test.v", "-test.run=^TestA$|^ExampleB$"}) {
+		t.Errorf("got %q, want the test and the example", got)
+	}
+}
+
 func TestCgoPreamble(t *testing.T) {
 	c, wrong := Parse("/*\n#include <math.h>\n*/\nimport \"C\"\n%%\nC.sqrt(2)")
 	if wrong != nil || !strings.HasPrefix(c.decls[0].Text, "/*\n#include") || c.decls[0].Line != 1 {
