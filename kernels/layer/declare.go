@@ -90,6 +90,9 @@ func (k *kernel) carryOut(x *exchange, c *cells.Cell) *fault {
 		case "ls", "list":
 			k.say(x, k.memory.List())
 		case "rm", "remove":
+			if len(words) == 1 {
+				return newFault("Error", line+" needs the names of declarations: %ls lists them")
+			}
 			if missing := k.memory.Remove(words[1:]); len(missing) > 0 {
 				return newFault("Error", "no cell declares "+strings.Join(missing, ", ")+": %ls lists what they declare")
 			}
@@ -97,9 +100,12 @@ func (k *kernel) carryOut(x *exchange, c *cells.Cell) *fault {
 			k.say(x, help)
 		case "with_inputs": // All programs can ask for input.
 		case "reset":
-			if len(words) == 1 {
+			switch {
+			case len(words) == 1:
 				k.memory = cells.Memory{}
 				k.say(x, "All declarations are removed.\n")
+			case words[1] != "go.mod":
+				return newFault("Error", "%reset takes no name: %rm removes declarations by name")
 			}
 			line = "%reset go.mod"
 		case "test":
@@ -132,15 +138,15 @@ func (k *kernel) say(x *exchange, text string) {
 var kernelLines = []string{"ls", "list", "rm", "remove", "help", "with_inputs"}
 
 const help = `A cell is a Go program. It can use all declarations of earlier cells: functions, types, constants, variables
-and imports. If several cells declare a name, the cell that runs last wins. Values end with a cell; cache.Cache keeps values
-that take long to compute.
+and imports. If several cells declare a name, the cell that runs last wins. Values end with a cell; cache.Cache keeps
+values that take long to compute.
 
 A cell that only has statements runs them, and shows the value of its last expression. In a cell that also has
 declarations, a line %% must separate the declarations from the statements.
 
   %% [ARGUMENT...]       the statements that follow are the program; package flag reads the arguments
   %exec FUNCTION [ARG..] the program calls the function
-  %test [FLAG...]        runs the tests and benchmarks of the cell
+  %test [FLAG...]        runs the tests, examples and benchmarks of the cell
   %ls, %rm NAME..., %reset   lists, removes and forgets declarations
   %hyper COMMAND...      the hyper command
   %env NAME VALUE, %cd FOLDER, %goflags FLAG..., %capture FILE, %track FOLDER, %version
