@@ -31,9 +31,13 @@ type Slider struct {
 func Sliders(draw func(values []float64) []*gonum.Plot, sliders ...Slider) {
 	s := &slides{draw: draw, sliders: sliders, moved: make(chan struct{}, 1)}
 	for _, one := range sliders {
+		if one.At < 0 || one.At >= len(one.Values) {
+			panic(fmt.Errorf("slider %q cannot begin at position %d: it has %d values", one.Name, one.At, len(one.Values)))
+		}
 		s.values = append(s.values, one.Values[one.At])
 	}
-	first := must.M1(s.picture(s.values, panelsOf))
+	plots := draw(s.values) // If it panics, the cell's error names the line.
+	first := must.M1(panelsOf(len(plots), exploreWidth, exploreHeight, exploreDPI, plots...))
 	c := kernel()
 	if c == nil {
 		first.show()

@@ -3,6 +3,7 @@ package notebook
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"image/png"
 	"strings"
 	"testing"
@@ -54,6 +55,15 @@ func TestSliders(t *testing.T) {
 	next(`alt=\"second`)
 	say(sliders[1], `{"method":"update","state":{"index":0}}`)
 	next("three \\u0026lt;is\\u0026gt; bad")
+}
+
+func TestSliderNeedsItsPosition(t *testing.T) {
+	defer func() {
+		if r := fmt.Sprint(recover()); r != `slider "a" cannot begin at position 2: it has 2 values` {
+			t.Errorf("got the panic %s", r)
+		}
+	}()
+	Sliders(nil, Slider{"a", []float64{1, 2}, 2})
 }
 
 // A plane's figure has the colour of a value at its place: the first point of Grid is at the lower left.
