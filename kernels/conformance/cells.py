@@ -36,6 +36,8 @@ class Cells(KernelCase):
         self.assertEqual([line.strip() for line in reply["traceback"][1:]],
                          [f"Cell In[{cell + 1}], line 2", "math.Max(1)", "have (number)", "want (float64, float64)"])
         self.fails('%%\nfmt.Print()\nfmt.Printn("a")', "CompileError", f"cell [{cell + 2}], line 3: undefined: fmt.Printn")
+        reply = self.fails("%%\n1 + 1", "CompileError", f"cell [{cell + 3}], line 2: 1 + 1 (untyped int constant 2) is not used")
+        self.assertIn("to show a value, print it", reply["traceback"][-1])
 
     def test_dot_imports(self):
         """A dot import of an earlier cell, in any form, works where a cell needs it and is left out elsewhere."""

@@ -61,6 +61,9 @@ func (k *kernel) learn(x *exchange, p *cells.Program, all []cells.Decl) *fault {
 				b.Complaints[i].Text += "\n" + hint
 			}
 		}
+		if strings.HasSuffix(c.Text, "is not used") && p.Body.At(c.Line) != "" {
+			b.Complaints[i].Text += "\nto show a value, print it, or write it last in a cell without a line %%"
+		}
 	}
 	if b.Remember {
 		k.memory.Keep(*p, all, b)

@@ -37,6 +37,15 @@ type Body struct {
 	From, To int
 }
 
+// At returns the body's text in a line of the cell.
+func (b Body) At(line int) string {
+	lines := strings.Split(b.Text, "\n")
+	if at := line - b.Line; at >= 0 && at < len(lines) {
+		return lines[at]
+	}
+	return ""
+}
+
 // Complaint is an error in a line of a cell.
 type Complaint struct {
 	Cell, Line int // 0 if unknown
