@@ -51,6 +51,7 @@ func panicFault(text string, source sources) *fault {
 		return overflowFault(text, source)
 	}
 	head, stack, _ := strings.Cut(text, "\n\ngoroutine ")
+	head, _, _ = strings.Cut(head, "\n\nruntime stack:") // of the runtime alone
 	name, value, found := strings.Cut(head, ": ")
 	if !found {
 		name, value = "panic", head

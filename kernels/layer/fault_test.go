@@ -23,6 +23,13 @@ func TestFaultOfPanic(t *testing.T) {
 	}
 }
 
+func TestFaultOfTheRuntime(t *testing.T) {
+	got := panicFault("fatal error: out of memory\n\nruntime stack:\nruntime.throw()\n\ngoroutine 1 [running]:\nmain.main()\n", nil)
+	if got.Name != "fatal error" || got.Value != "out of memory" {
+		t.Errorf("got error %s: %q, want no stack", got.Name, got.Value)
+	}
+}
+
 func TestCompileError(t *testing.T) {
 	source := func(cell, line int) (string, bool) { return "\tx := 1", cell == 5 }
 	got := compileFault([]cells.Complaint{{Cell: 5, Line: 2, Text: "declared and not used: x"},
