@@ -266,6 +266,14 @@ func TestVariableThatRunsAgain(t *testing.T) {
 	}
 }
 
+func TestPlaceOfTheOtherDeclaration(t *testing.T) {
+	b, _ := (&notebook{t: t}).run("", "type S int\nfunc (S) M() {}\nfunc (S) M() {}")
+	const want = "method S.M already declared at cell [1], line 2"
+	if len(b.Complaints) != 1 || b.Complaints[0].Text != want {
+		t.Errorf("got %+v, want %s", b.Complaints, want)
+	}
+}
+
 func TestPackageWithoutModule(t *testing.T) {
 	const want = "no module of the cells has package a.org/b: run !*go get a.org/b@v1.0.0 in a cell, and then this cell again"
 	for _, said := range []string{"main.go:3:8: no required module provides package a.org/b; to add it:",

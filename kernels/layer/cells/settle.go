@@ -135,6 +135,20 @@ var (
 // getModule is what a cell says in place of noModule.
 const getModule = "no module of the cells has package $1: run !*go get $2 in a cell, and then this cell again"
 
+// elsewhere matches a position within the text of an error.
+var elsewhere = regexp.MustCompile(`(?:\S*/)?main(?:_test)?\.go:(\d+):\d+`)
+
+// named returns the text of an error with cells and lines in place of positions.
+func (c composition) named(text string) string {
+	return elsewhere.ReplaceAllStringFunc(text, func(found string) string {
+		number, _ := strconv.Atoi(elsewhere.FindStringSubmatch(found)[1])
+		if at, _ := c.at(number); at.Cell > 0 {
+			return at.String()
+		}
+		return found
+	})
+}
+
 // judge interprets the compiler's error output.
 func (p Program) judge(c composition, said string) (r ruling) {
 	r.aside = map[int]string{}
@@ -144,7 +158,7 @@ func (p Program) judge(c composition, said string) (r ruling) {
 		m := aboutLine.FindStringSubmatch(line)
 		if m == nil {
 			if last != nil && strings.HasPrefix(line, "\t") {
-				last.Text += "\n" + line
+				last.Text += "\n" + c.named(line)
 			} else if line != "" && !strings.HasPrefix(line, "# ") && line != tooMany {
 				r.complaints, r.own = append(r.complaints, Complaint{Text: line}), true
 			}
@@ -153,7 +167,7 @@ func (p Program) judge(c composition, said string) (r ruling) {
 		last = nil
 		number, _ := strconv.Atoi(m[1])
 		at, i := c.at(number)
-		switch text := m[2]; {
+		switch text := c.named(m[2]); {
 		case text == tooMany:
 		case i >= 0 && p.Decls[i].Spec != "" && notUsed.MatchString(text):
 			r.unused = append(r.unused, i)
