@@ -3,6 +3,7 @@ package layer
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,6 +46,9 @@ func (k *kernel) prepare(x *exchange, code string) (string, *cells.Program, []ce
 	return form + "\n" + c.ProgramLine + "\n_ = 0", &p, all, nil // GoNB runs nothing if it finds no Go.
 }
 
+// lacking matches errors about a name that is not declared, and about a type that lacks a method.
+var lacking = regexp.MustCompile(`^undefined: (\w+)|\(type \*?(\w+) has no field or method (\w+)`)
+
 // learn reads the result of building a program, and returns the errors of the cell, or nil.
 func (k *kernel) learn(x *exchange, p *cells.Program, all []cells.Decl) *fault {
 	if p == nil {
@@ -55,9 +59,12 @@ func (k *kernel) learn(x *exchange, p *cells.Program, all []cells.Decl) *fault {
 		return nil // GoNB reports the reason.
 	}
 	for i, c := range b.Complaints {
-		if name, ok := strings.CutPrefix(c.Text, "undefined: "); ok {
-			variable, _, _ := strings.Cut(name, ".") // also of an earlier cell, where a package has its name
-			if hint := k.memory.Hint(variable); hint != "" {
+		if m := lacking.FindStringSubmatch(c.Text); m != nil {
+			name := m[1] // also of a variable of an earlier cell, where a package has its name
+			if m[2] != "" {
+				name = m[2] + "." + m[3]
+			}
+			if hint := k.memory.Hint(name); hint != "" {
 				b.Complaints[i].Text += "\n" + hint
 			}
 		}
