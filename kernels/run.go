@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,9 @@ func runCommand() *cobra.Command {
 				return err
 			}
 			list, err := o.notebooks(home.notebooks(), args)
+			if err == nil {
+				err = o.checkSize(list)
+			}
 			if err != nil {
 				return badInput(err)
 			}
@@ -90,6 +94,17 @@ func (o runOptions) notebooks(folder string, named []string) ([]string, error) {
 		seen[base] = name
 	}
 	return named, nil
+}
+
+// checkSize returns an error if outputs would be written into a notebook whose text may be about the other size.
+func (o runOptions) checkSize(notebooks []string) error {
+	for _, path := range notebooks {
+		text, err := os.ReadFile(path)
+		if err == nil && o.inplace && !o.quick && !o.full && bytes.Contains(text, []byte("notebook.Choose(")) {
+			return fmt.Errorf("%s has outputs of two sizes, by notebook.Choose: give --quick or --full", path)
+		}
+	}
+	return nil
 }
 
 // profile returns the size of the cells' experiments.

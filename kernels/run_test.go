@@ -36,7 +36,9 @@ func TestRunRefusesBadInput(t *testing.T) {
 	dir := t.TempDir()
 	good, text := filepath.Join(dir, "good.ipynb"), filepath.Join(dir, "text.ipynb")
 	old, python := filepath.Join(dir, "old.ipynb"), filepath.Join(dir, "python.ipynb")
+	sizes := filepath.Join(dir, "sizes.ipynb")
 	writeNotebook(t, good, "%%\n")
+	writeNotebook(t, sizes, "notebook.Choose(1, 2)")
 	for path, content := range map[string]string{text: "no notebook", old: `{"nbformat": 3, "worksheets": []}`,
 		python: `{"nbformat": 4, "cells": [], "metadata": {"language_info": {"name": "python"}}}`} {
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
@@ -51,6 +53,7 @@ func TestRunRefusesBadInput(t *testing.T) {
 		{"run --jobs 0 " + good, "at least 1"},
 		{"run " + filepath.Join(dir, "missing.ipynb"), "no such file"},
 		{"run " + text, "not a Jupyter notebook"},
+		{"run --inplace " + sizes, "give --quick or --full"},
 		{"run " + old, "old format 3"},
 		{"run " + python, "a notebook of python"},
 		{"run " + dir, "is a folder"},
