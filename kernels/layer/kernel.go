@@ -26,6 +26,7 @@ type kernel struct {
 	broken    *fault       // the reason why no cell can be executed, or nil
 
 	transcripts transcripts // of executions
+	gathering   gathering   // of text
 
 	mu       sync.Mutex
 	engine   *engine // nil before the first start, and after a death
@@ -47,8 +48,10 @@ type request struct {
 const queueLength = 1 << 16
 
 func newKernel(c Config, session string, f *front, quit context.CancelFunc) *kernel {
-	return &kernel{config: c, session: session, front: f, quit: quit, queue: make(chan request, queueLength),
+	k := &kernel{config: c, session: session, front: f, quit: quit, queue: make(chan request, queueLength),
 		questions: make(chan request, queueLength), told: 1}
+	k.gathering.pass = func(m message) { k.transcripts.send(m, f.iopub.send) }
+	return k
 }
 
 // run starts all goroutines of the kernel, and returns at once.
@@ -230,7 +233,7 @@ func (k *kernel) publish(m message, kind string, content any) {
 // tell sends a message to all clients. The topic is the type of the message.
 func (k *kernel) tell(m message) {
 	m.route = [][]byte{[]byte(m.head.Type)}
-	k.transcripts.send(m, k.front.iopub.send)
+	k.gathering.send(m)
 }
 
 func state(name string) map[string]string { return map[string]string{"execution_state": name} }
