@@ -25,6 +25,7 @@ class Cells(KernelCase):
         self.assertEqual((reply["ename"], reply["evalue"]), ("panic", "open no-such-file: no such file or directory"))
         self.assertEqual(self.stream(outputs, "stderr"), "")
         self.assertNotIn("janpfeifer/must", "\n".join(reply["traceback"]))
+        self.assertEqual(self.stream(self.run_cell("notebook.Panels(0, 1, 1, 1)")[1], "stderr"), "")  # The package calls must.
         self.assertIn(f"Cell In[{reply['execution_count']}], line 1", "\n".join(reply["traceback"]))
 
     def test_compile_error(self):

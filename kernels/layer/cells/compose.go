@@ -34,6 +34,9 @@ const (
 	mustFunc = "func kernelPanic(err error) { if err != nil { panic(err) } }"
 )
 
+// usesMust reports whether an import is package must, or the package of figures and tables, which calls it.
+func usesMust(spec string) bool { return spec == mustPath || spec == `"`+hyperPath+`/notebook"` }
+
 // stackLimit is the maximum size of a goroutine's stack in bytes. Go's own limit of a gigabyte takes about twenty
 // seconds to fill. A recursion that ends needs far less.
 const stackLimit = 64 << 20
@@ -75,9 +78,9 @@ func (p Program) writeImports(w *writer, c choice) (must bool) {
 			w.lines(d.Text, Place{d.Cell, d.Line}, i)
 		}
 	}
-	must = slices.Contains(c.imports, mustPath)
+	must = slices.ContainsFunc(c.imports, usesMust)
 	for i, d := range p.Decls {
-		must = must || d.Spec == mustPath && !c.without[i]
+		must = must || usesMust(d.Spec) && !c.without[i]
 	}
 	if must {
 		w.own("import kernelMust " + mustPath)
