@@ -25,7 +25,7 @@ VOLATILE_IN_A_CELL = {"execution", "ExecuteTime", "collapsed", "scrolled"}
 
 
 # An exercise's answer is a block of Go in a folded part of a Markdown cell. RIGHT is what notebook.Check shows for it.
-ANSWER = re.compile(r"<details><summary>Answer</summary>.*?^```go\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+ANSWER = re.compile(r"<details>\s*<summary>Answer</summary>.*?^```go\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 RIGHT = "**Right.**"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
