@@ -139,6 +139,8 @@ class Cells(KernelCase):
         self.prints("x := 3")
         reply, outputs = self.run_cell("fmt.Println(x)")
         self.assertIn("a cell is a program, and its values end with it", "\n".join(reply["traceback"]))
+        result = [c["data"]["text/plain"] for k, c in self.run_cell('strconv.Atoi("x")')[1] if k == "execute_result"]
+        self.assertEqual(result, ['strconv.Atoi: parsing "x": invalid syntax'])
         self.run_cell("func two() int { return 2 }\n%%\nnothingLikeIt()")  # The declaration stays.
         self.assertEqual(self.prints('import "fmt"\n\nfor i := range two() {\n\tfmt.Print(i)\n}'), "01")
 
