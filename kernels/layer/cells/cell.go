@@ -89,6 +89,9 @@ func Parse(code string) (Cell, []Complaint) {
 		if c.Test || declaresFirst(statements) || wrongDecls[0].Line > wrongBody[0].Line {
 			return c, hinted(wrongDecls)
 		}
+		if strings.HasPrefix(wrongBody[0].Text, "expected '(', found ") { // A function among the statements.
+			wrongBody[0].Text += "\nFunctions stand before the statements, with a line %% between them."
+		}
 		return c, wrongBody
 	}
 	c.decls, _ = parseDecls(imports)

@@ -62,6 +62,7 @@ func TestParseCell(t *testing.T) {
 		"%%\nf(":                   {0, 2, "expected operand, found the end of the cell"},
 		"func f() {":               {0, 1, "expected '}', found the end of the cell"},
 		"func f() {}\nf()":         {0, 2, "expected declaration, found f\nA cell that has declarations and statements needs a line %% between them."},
+		"x := 1\nfunc f() {}":      {0, 2, "expected '(', found f\nFunctions stand before the statements, with a line %% between them."},
 		"hello world":              {0, 1, "expected ';', found world"},
 		"x := 1 +":                 {0, 1, "expected operand, found the end of the cell"},
 		"%%\n}":                    {0, 2, "a closing brace has no opening one"},
