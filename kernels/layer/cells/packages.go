@@ -6,8 +6,8 @@ const hyperPath = "github.com/hypermodels/hypermodels/hyper"
 
 // ownPackages lists the packages of hyper that cells can use without an import.
 var ownPackages = []string{"agent", "agent/offpolicy", "analysis", "approx", "backend", "bandit", "bandit/sheet",
-	"base", "beyond", "catalog", "explore", "index", "lab", "layers", "learner", "notebook", "paper", "plot", "rng", "stats",
-	"study", "testbed", "train"}
+	"base", "beyond", "catalog", "explore", "index", "lab", "layers", "learner", "notebook", "paper", "plot", "rng",
+	"stats", "study", "testbed", "train"}
 
 // usual lists packages outside this project that cells often use without an import.
 var usual = []string{"bufio", "bytes", "cmp", "context", "encoding/csv", "encoding/json", "errors", "fmt", "image",
