@@ -195,6 +195,16 @@ def priors():
             for first, runs in ((24, 24), (48, 16)) for multiplier in ("0.01", "30")]
 
 
+def similar():
+    """Return the pieces of the second test of sentence 4. The agents have the settings of stratum A."""
+    out = []
+    for first in range(1_500_000, 1_500_256, RUNS):
+        for name in ("linear", "ensemble-30"):
+            search = like_for_like(name, 200)[0]
+            out.append(Study("similar-200", name, search.agent, search.sets, first, search=search))
+    return out
+
+
 def noise():
     """Return the pieces of sentence 9 that give noise 2 48 runs with and without perturbations. 24 runs lie there."""
     return [Study("sgd-100000", f"perturbation-{p}", "linear", SENTENCE_9 + ["noise=2", f"perturbation={p}"],
@@ -225,7 +235,7 @@ def agents():
     out += [independent(200, seeds=64), like_for_like("ensemble-100", 1000)]
     out += [like_for_like(name, 1000, ["clip=5"], name + "-bounded", seeds=64)[1:] for name in ("linear", "ensemble-10")]
     out += [at_its_best(name) for name in ("egreedy", "ensemble-10", "linear", "ensemble-30")]
-    out += [ensemble_again(), priors(), noise()]
+    out += [ensemble_again(), similar(), priors(), noise()]
     return out + [like_for_like("ensemble-100", 1000, ["particles=300"], "ensemble-300")[1:], dense_diagonal()]
 
 
