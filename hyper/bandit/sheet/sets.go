@@ -36,8 +36,8 @@ func Sets() []string {
 func Set(name string) (*Sheet, error) {
 	packed, err := files.ReadFile(path.Join("data", name+suffix))
 	if err != nil {
-		return nil, fmt.Errorf("data: unknown %q%s; choose one of %s", name, nearest.Hint(name, Sets()),
-			strings.Join(Sets(), ", "))
+		return nil, fmt.Errorf("data: unknown %q%s; choose one of %s, or give a file of your own by file=PATH", name,
+			nearest.Hint(name, Sets()), strings.Join(Sets(), ", "))
 	}
 	text, err := unpack(packed)
 	if err != nil {
