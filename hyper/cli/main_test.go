@@ -139,7 +139,7 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 		"run gaussian --quick --full":              "cannot be combined",
 		"run gaussian --backend tpu":               "choose one of go, xla:cpu, xla:cuda",
 		"run gaussian --flag":                      "unknown flag",
-		"resume nowhere":                           "nowhere has no results.jsonl",
+		"resume nowhere":                           "there is no folder nowhere",
 		"plot nowhere":                             "there is no folder or file nowhere",
 		"plot":                                     "hyper plot takes one argument or more, DIR or FILE, and got none",
 		"compare":                                  "hyper compare takes one argument or more, DIR or FILE",

@@ -116,10 +116,10 @@ func TestSweepBadInputIsExitStatus2(t *testing.T) {
 		"sweep neural --agent linear --space a=1:2 --space a=2:3 --random 2 --out x": "searched over twice",
 		"shard":                    "hyper shard takes one argument, DIR, and got 0",
 		"shard a 1 2":              "two arguments, DIR and NUMBER, and got 3",
-		"status nowhere":           "nowhere has no plan.json",
-		"merge nowhere x.jsonl.gz": "nowhere has no plan.json",
+		"status nowhere":           "there is no folder nowhere",
+		"merge nowhere x.jsonl.gz": "there is no folder nowhere",
 		"merge nowhere":            "two arguments",
-		"shard nowhere 0":          "nowhere has no plan.json",
+		"shard nowhere 0":          "there is no folder nowhere",
 		"shard nowhere":            "no shard is given",
 		"shard nowhere a":          "not the number of a shard",
 	})

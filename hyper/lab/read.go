@@ -27,7 +27,10 @@ const (
 // ReadResults reads the result file of a folder. It ignores an incomplete last line.
 func ReadResults(dir string, known map[string]Experiment) (Header, []Row, error) {
 	path := filepath.Join(dir, ResultsFile)
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, os.ErrNotExist):
+		return Header{}, nil, fmt.Errorf("%w: there is no folder %s", ErrResults, dir)
+	case err == nil && !info.IsDir():
 		return Header{}, nil, fmt.Errorf("%w: %s is a file, perhaps a piece of a study; give the "+
 			"folder of a run", ErrResults, dir)
 	}

@@ -133,7 +133,9 @@ func (p Plan) difference(other Plan) string {
 // Open reads the plan of a sweep's folder. The error wraps ErrPlan if there is no plan of this version.
 func Open(dir string, known map[string]lab.Experiment) (Plan, error) {
 	text, err := os.ReadFile(filepath.Join(dir, PlanFile))
-	if err != nil {
+	if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) {
+		return Plan{}, fmt.Errorf("%w: there is no folder %s", ErrPlan, dir)
+	} else if err != nil {
 		return Plan{}, fmt.Errorf("%w: %s has no %s", ErrPlan, dir, PlanFile)
 	}
 	var raw struct {
