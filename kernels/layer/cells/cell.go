@@ -71,7 +71,7 @@ func Parse(code string) (Cell, []Complaint) {
 		decls, wrong := parseDecls(head)
 		c.decls = decls
 		c.finish()
-		if c.body.HasMain && len(block.List) > 0 {
+		if c.body.HasMain && len(block.List) > 0 && strings.TrimSpace(rest) != "main()" {
 			first := rest[:int(block.List[0].Pos())-1-len(bodyHead)]
 			wrong = []Complaint{{Line: 1 + strings.Count(first, "\n"), Text: "the cell has two programs, func main and these " +
 				"statements: remove one of them"}}

@@ -214,6 +214,14 @@ func TestCellThatRunsWins(t *testing.T) {
 	}
 }
 
+func TestMainFunctionByName(t *testing.T) {
+	for _, code := range []string{"func main() {}\n%exec main a b", "func main() {}\n%%\nmain()"} {
+		if _, wrong := Parse(code); wrong != nil {
+			t.Errorf("%q: %+v", code, wrong)
+		}
+	}
+}
+
 func TestArgumentsOfTests(t *testing.T) {
 	c, _ := Parse("func TestMain(m *testing.M) {}\nfunc TestA(t *testing.T) {}\nfunc ExampleB() {}\n%test")
 	if got := c.TestArguments(); !slices.Equal(got, []string{"-test.v", "-test.run=^TestA$|^ExampleB$"}) {
