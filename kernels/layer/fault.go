@@ -63,8 +63,8 @@ func panicFault(text string, source sources) *fault {
 		}
 		trace = append(trace, "", "goroutine "+ownFrames(stack))
 	}
-	value, _, _ = strings.Cut(value, " [recovered") // Package testing panics again.
-	return newFault(name, value, trace...)
+	value = strings.ReplaceAll(value, " [recovered, repanicked]", "") // Package testing panics again.
+	return newFault(name, strings.TrimSuffix(value, " [recovered]"), trace...)
 }
 
 // ownFrames returns a stack without the frames in which package must, or the kernel's replacement of it, panics. A

@@ -23,6 +23,14 @@ func TestFaultOfPanic(t *testing.T) {
 	}
 }
 
+// A deferred function that panics with more words does not lose them.
+func TestFaultOfASecondPanic(t *testing.T) {
+	got := panicFault("panic: a [recovered]\n\tpanic: while reading: a\n\ngoroutine 1 [running]:\n", nil)
+	if !strings.Contains(got.Value, "while reading") {
+		t.Errorf("got error %s, want both panics", got.Value)
+	}
+}
+
 func TestFaultOfTheRuntime(t *testing.T) {
 	got := panicFault("fatal error: out of memory\n\nruntime stack:\nruntime.throw()\n\ngoroutine 1 [running]:\nmain.main()\n", nil)
 	if got.Name != "fatal error" || got.Value != "out of memory" {
