@@ -111,10 +111,12 @@ func (p Program) writeMain(w *writer, c choice) {
 }
 
 // showFunc shows the value of an expression, if it is not nil, by a mark on standard error. If an expression has
-// several values, such as fmt.Println, it only shows an error, the last of them.
-const showFunc = `func kernelShow(v ...any) { if n := len(v); n > 1 { if err, ok := v[n-1].(error); ok { v = []any{err} } }; ` +
+// several values, such as fmt.Println, it only shows an error, the last of them. A nil pointer may be an error, whose
+// text is "<nil>" if its method panics.
+const showFunc = `func kernelShow(v ...any) { if n := len(v); n > 1 { if err, ok := v[n-1].(error); ` +
+	`ok && kernelFmt.Sprint(err) != "<nil>" { v = []any{err} } }; ` +
 	`if len(v) == 1 && v[0] != nil { s := kernelFmt.Sprintf("%+v", v[0]); ` +
-	`switch t := v[0].(type) { case string: s = kernelFmt.Sprintf("%q", t); case error: s = t.Error() }; ` +
+	`switch t := v[0].(type) { case string: s = kernelFmt.Sprintf("%q", t); case error: s = kernelFmt.Sprint(t) }; ` +
 	`kernelFmt.Fprintf(kernelOS.Stderr, "\x1e=%q\n", s) } }`
 
 // writer builds a composition.
