@@ -42,11 +42,15 @@ func (p *program) checkOffer(inputs, available *graph.Node, runs int) {
 }
 
 // checkStep panics with a [faults.Fault] unless a world's Step returned the reward and the regret of each run, and a
-// state with the same names and shapes as before.
-func (p *program) checkStep(o bandit.Outcome, before, after bandit.State, runs int) {
-	each := shapes.Make(dtypes.Float32, runs)
-	faults.Node(o.Reward, each, "Outcome.Reward of the world %s", p.name)
-	faults.Node(o.Regret, each, "Outcome.Regret of the world %s", p.name)
+// state with the same names and shapes as before the period. What Offer added to the state for Step may still be there;
+// it is dropped. The regret may be float64, as the sum of regrets is.
+func (p *program) checkStep(o bandit.Outcome, before, offered, after bandit.State, runs int) {
+	reward, regret := shapes.Make(dtypes.Float32, runs), shapes.Make(dtypes.Float32, runs)
+	if o.Regret != nil && o.Regret.DType() == dtypes.Float64 {
+		regret.DType = dtypes.Float64
+	}
+	faults.Node(o.Reward, reward, "Outcome.Reward of the world %s", p.name)
+	faults.Node(o.Regret, regret, "Outcome.Regret of the world %s", p.name)
 	if p.problem.Delays != (o.Late != nil) {
 		panic(faults.New("", "Outcome.Late of the world %s must be set if its Problem has Delays, and only then", p.name))
 	}
@@ -54,7 +58,7 @@ func (p *program) checkStep(o bandit.Outcome, before, after bandit.State, runs i
 		faults.Node(after[name], x.Shape(), "%q in the state after Step of the world %s", name, p.name)
 	}
 	for name := range after {
-		if before[name] == nil {
+		if before[name] == nil && offered[name] == nil {
 			panic(faults.New("", "%q in the state after Step of the world %s was not in the state of Init", name, p.name))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
+	"github.com/gomlx/compute/dtypes"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
@@ -23,6 +24,32 @@ func (w *brokenCoins) Step(now bandit.State, n hyper.Numbers, s rng.Stream, t, x
 	out, next := w.Coins.Step(now, n, s, t, x)
 	next = w.change(&out, next)
 	return out, next
+}
+
+// carryingCoins is the world Coins with a part of the state that only Offer and Step have, and regrets in float64.
+type carryingCoins struct{ Coins }
+
+func (w *carryingCoins) Offer(now bandit.State, n hyper.Numbers, s rng.Stream, t *Node) (bandit.Offer, bandit.State) {
+	offer, next := w.Coins.Offer(now, n, s, t)
+	next["best"] = ReduceMax(next["chance"], 1)
+	return offer, next
+}
+
+func (w *carryingCoins) Step(now bandit.State, n hyper.Numbers, s rng.Stream, t, x *Node) (bandit.Outcome, bandit.State) {
+	out, next := w.Coins.Step(now, n, s, t, x)
+	out.Regret = ConvertDType(out.Regret, dtypes.Float64)
+	return out, next
+}
+
+func TestWorldCarriesFromOfferToStep(t *testing.T) {
+	x := lab.Experiment{Name: "carrying", World: func() bandit.World { return &carryingCoins{Coins{3}} }}
+	s, err := x.Spec([]string{"linear"}, nil, lab.Size{Periods: 3, Runs: 2}, 0)
+	if err == nil {
+		_, _, err = lab.Simulate(t.Context(), s, map[string]lab.Experiment{x.Name: x}, lab.Options{Backend: backend.Go})
+	}
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // A mistake in a world of one's own is an error that names the wrong part, in one line without names of programs.

@@ -28,6 +28,7 @@ func (p *program) period(nodes []*Node) []*Node {
 	runs := root.Runs()
 
 	offer, world := p.world.Offer(maps.Clone(before), worldNumbers, root.Named("offer"), t)
+	offered := maps.Clone(world)
 	x := offer.Inputs(p.problem.Actions)
 	p.checkOffer(x, offer.Available, runs)
 	action, values := p.agent.Act(agent, agentNumbers, streams.Act(t), t, x, offer.Available)
@@ -35,7 +36,7 @@ func (p *program) period(nodes []*Node) []*Node {
 	inTurn := BroadcastToShape(explore.InTurn(t, p.problem.Actions, offer.Available), action.Shape())
 	action = Where(Equal(diverged, ZerosLike(diverged)), action, inTurn)
 	outcome, world := p.world.Step(world, worldNumbers, root.Named("env"), t, action)
-	p.checkStep(outcome, before, world, runs)
+	p.checkStep(outcome, before, offered, world, runs)
 
 	out := bandit.State(maps.Clone(state))
 	d := Datum{Number: t, Action: action, Inputs: x, Reward: outcome.Reward}
