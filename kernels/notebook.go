@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hypermodels/hypermodels/kernels/internal/tail"
@@ -67,7 +68,7 @@ func checkNotebook(path string) error {
 		return fmt.Errorf("%s has the old format %d: open it in JupyterLab and save it", path, nb.Format)
 	case err != nil || nb.Cells == nil || nb.Format < 4:
 		return fmt.Errorf("%s is not a Jupyter notebook", path)
-	case language != "" && !strings.EqualFold(language, "go"):
+	case !slices.Contains([]string{"", "go", "golang"}, strings.ToLower(language)):
 		return fmt.Errorf("%s is a notebook of %s: open it in JupyterLab and choose a kernel of Go", path, language)
 	}
 	return nil

@@ -32,6 +32,16 @@ func writeNotebook(t *testing.T, path string, sources ...string) {
 	}
 }
 
+func TestNotebooksOfGo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.ipynb")
+	for _, about := range []string{"{}", `{"kernelspec": {"language": "Go"}}`, `{"language_info": {"name": "golang"}}`} {
+		text := `{"nbformat": 4, "cells": [], "metadata": ` + about + `}`
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o644), checkNotebook(path)); err != nil {
+			t.Errorf("%s: %v", about, err)
+		}
+	}
+}
+
 func TestRunRefusesBadInput(t *testing.T) {
 	dir := t.TempDir()
 	good, text := filepath.Join(dir, "good.ipynb"), filepath.Join(dir, "text.ipynb")
