@@ -53,6 +53,7 @@ func (k *kernel) question(e *engine, m message) {
 	} else if x != nil {
 		x.ask(true)
 	}
+	k.gathering.release()
 	k.front.stdin.send(m)
 }
 

@@ -47,7 +47,14 @@ func (g *gathering) send(m message) {
 	}
 }
 
-// flush sends the text that waits.
+// release sends the text that waits, before a message that goes another way.
+func (g *gathering) release() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.flush()
+}
+
+// flush sends the text that waits. The caller holds the lock.
 func (g *gathering) flush() {
 	if g.held == nil {
 		return

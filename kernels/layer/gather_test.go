@@ -37,4 +37,8 @@ func TestGathering(t *testing.T) {
 	case <-time.After(10 * gatherTime):
 		t.Error("a text is not sent")
 	}
+	say("stdout", "name?")
+	if g.release(); len(sent) != 1 {
+		t.Error("a text is not sent before a question")
+	}
 }

@@ -134,6 +134,7 @@ func (p *programs) ask(one *connected, k *kernel, m frontend.Message) {
 	p.mu.Lock()
 	p.asks = one
 	p.mu.Unlock()
+	k.gathering.release()
 	k.front.stdin.send(one.request.answer(k.session, "input_request", m.Content))
 }
 
