@@ -85,7 +85,8 @@ func checkRound(t *testing.T, name string, r tune.Rung) {
 // If the settings that a search held fixed, such as the number of actions, are given, an agent of section 4.2 or
 // appendices B to E has the settings of the winner. That is the winner of the agent's second search in the folder
 // "equal", or, in long runs of section 4.2, of the search in the folder "best", if there is one. The ensemble of 300
-// has the settings of 100. For the ensemble of 10, a search in the folder "again" chose another schedule for that winner.
+// has the settings of 100. For the ensemble of 10, a search in the folder "again" chose another schedule for the winner
+// in "best".
 func TestDefaultsAreTheWinners(t *testing.T) {
 	for name, record := range searches(t, "best") {
 		if name == "ensemble-10-1000" {
