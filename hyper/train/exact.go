@@ -182,10 +182,8 @@ func (w exact) priorInside(at hyper.Params, phi *Node) *Node {
 		}
 		return l.MulT(double(db), phi)
 	}
-	nothing := ZerosLike(at.Nu[0])
-	all := w.every(phi.Graph(), phi.Shape().Dim(0))
-	theta := w.Parametric.Complete(nothing, at, all)
-	if theta == nothing {
+	theta := w.addedByPrior(ZerosLike(at.Nu[0]), at, w.every(phi.Graph(), phi.Shape().Dim(0)))
+	if theta == nil {
 		return nil
 	}
 	return ReduceSum(Mul(double(theta), InsertAxes(phi, 1)), 2)

@@ -31,11 +31,8 @@ func (w ownGradient) priorOf(d draws, at hyper.Params) *Node {
 		return nil
 	}
 	y := d.data.Y
-	nothing := Zeros(y.Graph(), shapes.Make(y.DType(), y.Shape().Dim(0), w.Steps*d.count, w.Parametric.NumTheta()))
-	if prior := w.Parametric.Complete(nothing, at, d.sets); prior != nothing {
-		return prior
-	}
-	return nil
+	zeros := Zeros(y.Graph(), shapes.Make(y.DType(), y.Shape().Dim(0), w.Steps*d.count, w.Parametric.NumTheta()))
+	return w.addedByPrior(zeros, at, d.sets)
 }
 
 // aim sets what the trained part is fitted to in all steps: the targets y + sigma_w a^T z. If the loss is quadratic,

@@ -43,6 +43,15 @@ func (p problem) linearInTheta() bool {
 // perturbs reports whether indices have perturbations a^T z. Masks, which have mean 1, have none.
 func (p problem) perturbs() bool { return p.oneHot() || p.z.Moments().Mean == 0 }
 
+// addedByPrior returns what the prior adds to parameters of the shape of zeros at the indices z, or nil if it adds
+// nothing.
+func (p problem) addedByPrior(zeros *Node, at hyper.Params, z index.Set) *Node {
+	if theta := p.Parametric.Complete(zeros, at, z); theta != zeros {
+		return theta
+	}
+	return nil
+}
+
 // sharesLayout reports whether the prior, if there is one, adds a matrix to C that has the layout of C.
 func (p problem) sharesLayout() bool {
 	_, l := p.Affine.PriorMatrix(hyper.Params{})
