@@ -113,7 +113,7 @@ func (s *Server) swapArms(spec api.Spec, next agent.ArmSet, change func() error)
 // has learned from other data than its whole log is not replaced.
 func (s *Server) replaceAgent(ctx context.Context, spec api.Spec, anew bool) error {
 	now := s.now
-	learned := now.Size()
+	learned := now.Size() // before the log is looked at, because rewards may arrive at any time
 	seen := s.log.Next()
 	log, err := offline.OpenLog(func() offline.Records { return s.log.All(0) }, now.Spec, now.names)
 	if err != nil {
@@ -130,6 +130,7 @@ func (s *Server) replaceAgent(ctx context.Context, spec api.Spec, anew bool) err
 		return err
 	}
 	if has := next.Size(); has < learned && log.First() == 0 && spec.Change == (api.ChangeTest{}) {
+		next.Close()
 		return fmt.Errorf("the agent has learned from %d rewards, and its log has %d of them, as after `hyper replay`: an "+
 			"agent with the new settings would not know the others; make it by `hyper replay`, too, and serve its folder",
 			learned, has)
