@@ -65,7 +65,7 @@ class Search:
         self.agent, sets, self.space = agents[name]
         self.sets = sets + [f"actions={actions}"]
         self.name, self.seed, self.rungs, self.champion = f"{name}-{actions}", seed, rungs, champion
-        if champion:
+        if champion and champion.name == self.name:
             self.name += "-2"
         self.out = f"search-{self.name}" if folder == "like-for-like" else f"search-{folder}-{self.name}"
         self.file = HERE / "tuning" / folder / f"{self.name}.json"
@@ -159,17 +159,26 @@ AGAIN = {"ensemble-10": ("ensemble", ["particles=10", "integrate=analytic"], [
 WINNER = ["particles=10", "clip=1", "initial-scale=3", "integrate=analytic", "optimizer=sgd", "perturbation=0.5",
           "prior-factor=0.31", "sgd-steps=2", "step-size=0.121", "schedule=inverse-root"]
 FALLING = {"ensemble-10-falling": ("ensemble", WINNER, ["schedule-after=1000,3000,10000"])}
+# A search near it with the usual initial parameters, on seeds of its own.
+SMALL = {"ensemble-10-small": ("ensemble", [w for w in WINNER if w.split("=")[0] not in (
+    "initial-scale", "prior-factor", "sgd-steps", "step-size")] + ["initial-scale=1"], [
+    "batch=16,64", "step-size=0.08,0.121,0.18", "sgd-steps=2,4", "prior-factor=0.1,0.31,1",
+    "schedule-after=10000,30000"])}
 
 
 def ensemble_again():
     """Return the pieces of later searches for the ensemble of 10. The second search has no study: its winner is not
-    better than the first one's. The winners of the first and the third have runs on the same seeds."""
+    better than the first one's. The winners of the first and the third have runs on the same seeds. The champion of the
+    fourth is the third one's winner."""
     first = at_its_best("ensemble-10")[0]
     falling = Search("again", "ensemble-10-falling", FALLING, 1000, 2_300_000, [f"3:32:{PERIODS}"])
+    small = Search("again", "ensemble-10-small", SMALL, 1000, 2_500_000, ["12:32:20000", f"3:64:{PERIODS}"], falling)
     return [Search("again", "ensemble-10", AGAIN, 1000, 2_400_000, ["16:8:10000", "6:16:30000", f"2:32:{PERIODS}"]),
             falling] + [Study("again-1000", name, "ensemble", search.sets, seed, search=search)
                         for name, search in (("ensemble-10", falling), ("ensemble-10-constant", first))
-                        for seed in range(1_400_000, 1_400_064, RUNS)]
+                        for seed in range(1_400_000, 1_400_064, RUNS)] + [small] + [
+        Study("again-1000", "ensemble-10-small", "ensemble", small.sets, seed, search=small)
+        for seed in range(1_600_000, 1_600_064, RUNS)]
 
 
 def independent(actions, seeds=128):
