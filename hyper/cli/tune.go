@@ -80,7 +80,8 @@ rounds have all periods.
 
 If a winner is at the edge of a range, tune prints the key: search again with
 another range. With --champion the winner of the earlier search is one of the
-candidates of the last round, so that the new winner is the best of both.
+candidates of the last round, with that search's --set of the agent, so that the
+new winner is the best of both.
 
 In the table, SE is a standard error. The column "behind the best" is the
 difference from the first row, paired by seed.`,
@@ -119,7 +120,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if last := len(t.Plan) - 1; last >= 0 {
 		t.Candidates, t.Size = t.Plan[0].Candidates, t.Plan[last].Size
 	}
-	if t.Champion, err = champion(f.from, t); err != nil {
+	if t.Champion, err = champion(f.from, t, x); err != nil {
 		return err
 	}
 	_, missing := os.Stat(f.out)
@@ -161,8 +162,8 @@ func dimensions(texts []string) (space []tune.Dimension, err error) {
 	return space, nil
 }
 
-// champion returns the winner of the record of --champion.
-func champion(file string, t tune.Search) ([]string, error) {
+// champion returns the winner of the record of --champion, with the agent's values that were fixed in its search.
+func champion(file string, t tune.Search, x lab.Experiment) ([]string, error) {
 	if file == "" {
 		return nil, nil
 	}
@@ -174,7 +175,18 @@ func champion(file string, t tune.Search) ([]string, error) {
 		return nil, fmt.Errorf("%s has no winner for agent %s: it is a search of %q with %d rounds done", file, t.Agent,
 			earlier.Agent, len(earlier.Rungs))
 	}
-	return earlier.Best(), nil
+	setting, err := x.New(t.Agent)
+	if err != nil {
+		return nil, err
+	}
+	winner := earlier.Best()
+	for _, set := range earlier.Sets {
+		key, _, _ := strings.Cut(set, "=")
+		if !catalog.HasKey(setting.World, key) && key != "delay" && !slices.Contains(t.Sets, set) {
+			winner = append(winner, set)
+		}
+	}
+	return winner, nil
 }
 
 // stages returns the rounds of --rung.
