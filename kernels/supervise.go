@@ -52,8 +52,7 @@ func supervise(ctx context.Context, c child) (int, error) {
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return max(exit.ExitCode(), 1), nil
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {

@@ -64,8 +64,7 @@ func figureOf(path string) string {
 func saveFigure(p *gonum.Plot, path, flag string) (string, error) {
 	path = strings.TrimSuffix(strings.TrimSuffix(path, ".png"), ".svg")
 	err := plot.Save(p, path)
-	var place *fs.PathError
-	if errors.As(err, &place) {
+	if place, ok := errors.AsType[*fs.PathError](err); ok {
 		err = fmt.Errorf("figures cannot be written in %s: %w; choose another path by --%s", filepath.Dir(path),
 			place.Err, flag)
 	}

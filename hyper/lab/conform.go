@@ -66,8 +66,7 @@ func (p *program) checkStep(o bandit.Outcome, before, offered, after bandit.Stat
 
 // plain returns the [faults.Fault] in an error of GoMLX, without the names of its programs, or otherwise the error.
 func plain(err error) error {
-	var f *faults.Fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*faults.Fault](err); ok {
 		return f
 	}
 	return err

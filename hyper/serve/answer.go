@@ -55,7 +55,7 @@ func body[In any](s *Server, w http.ResponseWriter, r *http.Request) (*In, error
 		return nil, err
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MostBytes))
-	if large := new(http.MaxBytesError); errors.As(err, &large) {
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, refused{fmt.Errorf("the body has more than %d bytes: send less, or start hyper serve with --max-bytes",
 			large.Limit), http.StatusRequestEntityTooLarge}
 	}

@@ -82,9 +82,8 @@ func (j Judgement) verdictCell() (verdict Verdict, more string) {
 
 // nonePasses says which agents have no setting that performs well.
 func nonePasses(why error) string {
-	var none NonePassesError
 	agents := "either agent"
-	if errors.As(why, &none) && len(none.Agents) == 1 {
+	if none, ok := errors.AsType[NonePassesError](why); ok && len(none.Agents) == 1 {
 		agents = "agent " + none.Agents[0]
 	}
 	return "no setting of " + agents + " performs well with confidence"

@@ -139,7 +139,7 @@ func (a *Archive) paired(c *Comparison, sources ...Source) (all []runs, seeds []
 	c.Estimate, c.Inside, c.Outside = stats.NoEstimate(), 1, 1
 	for _, s := range sources {
 		r, err := a.runs(s)
-		if few := (missing{}); errors.As(err, &few) {
+		if few, ok := errors.AsType[missing](err); ok {
 			c.Missing = few.Error()
 			return nil, nil, nil
 		} else if err != nil {

@@ -110,8 +110,7 @@ func (f Form[T, Value]) table(file io.Reader, line *int) iter.Seq2[T, error] {
 			if cells, err = in.Read(); err == io.EOF {
 				return
 			}
-			var wrong *csv.ParseError
-			if errors.As(err, &wrong) {
+			if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
 				*line, err = wrong.Line, wrong.Err
 			} else if err == nil {
 				*line, _ = in.FieldPos(0)

@@ -163,8 +163,7 @@ func (s Slurm) Submit(ctx context.Context, dir string, shards []int) (job string
 	c := exec.CommandContext(ctx, "sbatch", "--parsable")
 	c.Stdin = strings.NewReader(script)
 	said, err := c.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return "", fmt.Errorf("sbatch: %s", strings.TrimSpace(string(exit.Stderr)))
 	} else if err != nil {
 		return "", fmt.Errorf("%w: print the script with --dry-run, and submit it on another machine", err)

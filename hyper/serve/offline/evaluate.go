@@ -273,7 +273,7 @@ var advice = map[error]string{
 // estimated returns an estimate, or the reason why there is none. The error is an error of options.
 func estimated(name string, samples []offpolicy.Sample, e offpolicy.Estimator, o offpolicy.Options) (Estimate, error) {
 	v, err := offpolicy.Evaluate(samples, e, o)
-	if r := new(offpolicy.Refusal); errors.As(err, &r) {
+	if r, ok := errors.AsType[*offpolicy.Refusal](err); ok {
 		return Estimate{Name: name, Refused: fmt.Sprintf("%v: %s; %s", r.Kind, r.Why, advice[r.Kind])}, nil
 	}
 	return Estimate{Name: name, Value: v.Value, Lower: v.Lower, Upper: v.Upper, EffectiveSize: v.EffectiveSize}, err

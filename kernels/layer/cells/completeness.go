@@ -92,12 +92,8 @@ func parses(text string, body bool) string {
 	if err == nil {
 		return "complete"
 	}
-	var list scanner.ErrorList
-	if !errors.As(err, &list) || len(list) == 0 {
-		return "invalid"
-	}
 	end := len(packageLine) + len(strings.TrimRight(text, " \t\n"))
-	if list[0].Pos.Offset >= end {
+	if list, ok := errors.AsType[scanner.ErrorList](err); ok && len(list) > 0 && list[0].Pos.Offset >= end {
 		return "incomplete"
 	}
 	return "invalid"

@@ -30,8 +30,8 @@ func parseDecls(text string) ([]Decl, []Complaint) {
 
 // complaintsOf returns the parser's errors about a text. Errors after the end of the text are reported at its end.
 func complaintsOf(err error, text string) (all []Complaint) {
-	var list scanner.ErrorList
-	if !errors.As(err, &list) {
+	list, ok := errors.AsType[scanner.ErrorList](err)
+	if !ok {
 		return []Complaint{{Text: err.Error()}}
 	}
 	end := 1 + strings.Count(strings.TrimRight(text, " \t\n"), "\n")
