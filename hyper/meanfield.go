@@ -1,6 +1,7 @@
 package hyper
 
 import (
+	"cmp"
 	"errors"
 	"math"
 
@@ -46,14 +47,11 @@ func (h MeanField) startIn(m Model, _ *Node) Hypermodel {
 
 // Init draws mu, and sets rho so that softplus(rho) is the initial deviation.
 func (h MeanField) Init(s rng.Stream) []*Node {
-	init, deviation := h.InitM, h.Deviation
+	init := h.InitM
 	if init == nil {
 		init = InitNormal(0.05)
 	}
-	if deviation == 0 {
-		deviation = 0.05
-	}
-	rho := math.Log(math.Expm1(deviation)) // softplus(rho) = deviation
+	rho := math.Log(math.Expm1(cmp.Or(h.Deviation, 0.05))) // softplus(rho) is the deviation
 	return []*Node{init(s.Named("mu"), 1, h.Params, h.Params), AddScalar(zeros(s, []int{h.Params}), rho)}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -63,9 +64,7 @@ func newProject(dir, name string) (project, error) {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return project{}, fmt.Errorf("%s exists and is not an empty folder: choose another folder", dir)
 	}
-	if name == "" {
-		name = "example.com/" + strings.ToLower(filepath.Base(dir))
-	}
+	name = cmp.Or(name, "example.com/"+strings.ToLower(filepath.Base(dir)))
 	p := project{dir: dir, Module: name, Package: packageName(name)}
 	if out, err := inEmptyFolder("go", "mod", "init", name); err != nil {
 		return project{}, fmt.Errorf("a module cannot be called %q (give another by --module): %s", name, lastLine(out))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -22,10 +23,7 @@ type python struct {
 
 // findPython returns $HYPERMODELS_PYTHON, or python3 in PATH.
 func findPython(ctx context.Context) (python, error) {
-	name := os.Getenv("HYPERMODELS_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
+	name := cmp.Or(os.Getenv("HYPERMODELS_PYTHON"), "python3")
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return python{}, fmt.Errorf("no %s in PATH: install Python 3.10 or later (Debian: apt install python3-venv), or set HYPERMODELS_PYTHON to a Python", name)

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -35,10 +36,7 @@ const calibrationFunctions = 128
 // like the programs of Sample. The error says what is wrong with the inputs, or that the loss has no distribution of
 // responses: see train.Likelihood.
 func (s *Snapshot) Calibrate(x [][]float32, y []float32) (Calibration, error) {
-	loss := s.agent.config.Learner.Train.Loss
-	if loss == nil {
-		loss = train.Gaussian{}
-	}
+	loss := cmp.Or[train.Loss](s.agent.config.Learner.Train.Loss, train.Gaussian{})
 	likelihood, ok := loss.(train.Likelihood)
 	if !ok {
 		return Calibration{}, fmt.Errorf("%T is not a train.Likelihood: it has no distribution of responses", loss)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -193,12 +194,8 @@ func (f *testbedFlags) setDefaults(s testbed.Sweep) error {
 	if err := s.CheckTaus(f.options.Taus); err != nil {
 		return fmt.Errorf("--%w", err)
 	}
-	if f.options.Backend == "" {
-		f.options.Backend = backend.Default()
-	}
-	if f.out == "" {
-		f.out = filepath.Join("hyper-out", "testbed", s.Name+".jsonl")
-	}
+	f.options.Backend = cmp.Or(f.options.Backend, backend.Default())
+	f.out = cmp.Or(f.out, filepath.Join("hyper-out", "testbed", s.Name+".jsonl"))
 	return nil
 }
 

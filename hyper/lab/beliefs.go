@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -82,10 +83,7 @@ func (l *BeliefReader) Read(ctx context.Context, spec Spec, period, functions in
 func (l *BeliefReader) entry(ctx context.Context, spec Spec, number, period, functions int) ([]Row, Belief, error) {
 	spec.Entries = spec.Entries[number : number+1]
 	kept, p := l.programs[number], newPlan(spec, spec.Runs)
-	o := Options{Backend: l.Backend, Programs: &kept.Programs}
-	if o.Backend == "" {
-		o.Backend = backend.Default()
-	}
+	o := Options{Backend: cmp.Or(l.Backend, backend.Default()), Programs: &kept.Programs}
 	r, b := newRunner(p, o), p.batches[0]
 	program, err := r.program(b, discard{})
 	if err == nil {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"runtime"
 	"time"
@@ -43,9 +44,7 @@ var ErrInterrupted = errors.New("interrupted")
 // batches was fastest; on a GPU, larger batches were always faster. If there are fewer shapes than workers, the runs are
 // divided among all workers. Otherwise a worker with a shape of its own compiles less.
 func (o Options) Defaults(spec Spec) Options {
-	if o.Backend == "" {
-		o.Backend = backend.Default()
-	}
+	o.Backend = cmp.Or(o.Backend, backend.Default())
 	workers, runs := runtime.NumCPU(), batchRuns(o.Backend)
 	if o.Backend == backend.XLACUDA {
 		workers = 1

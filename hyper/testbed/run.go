@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,20 +46,10 @@ type Options struct {
 }
 
 func (o Options) withDefaults(s Sweep) Options {
-	if o.Backend == "" {
-		o.Backend = backend.Default()
-	}
-	if o.Batches == 0 {
-		o.Batches = 1000
-	}
+	o.Backend = cmp.Or(o.Backend, backend.Default())
+	o.Batches, o.Side, o.Workers = cmp.Or(o.Batches, 1000), cmp.Or(o.Side, 10), cmp.Or(o.Workers, runtime.NumCPU())
 	if o.Taus == nil {
 		o.Taus = s.Taus()
-	}
-	if o.Side == 0 {
-		o.Side = 10
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.NumCPU()
 	}
 	return o
 }

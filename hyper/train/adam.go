@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -50,15 +51,8 @@ func (o RMSProp) Update(state, nu, grads []*Node, step *Node) (newState, newNu [
 
 // of returns a GoMLX optimizer with the settings.
 func (o Adam) of(c *optimizer.AdamConfig) FromGoMLX {
-	or := func(x, otherwise float64) float64 {
-		if x == 0 {
-			return otherwise
-		}
-		return x
-	}
-	c = c.LearningRate(1).Betas(or(o.Beta1, 0.9), or(o.Beta2, 0.999)).Epsilon(or(o.Epsilon, 1e-7))
-	c = c.WeightDecay(o.WeightDecay)
-	return FromGoMLX{c.Done()}
+	c = c.LearningRate(1).Betas(cmp.Or(o.Beta1, 0.9), cmp.Or(o.Beta2, 0.999)).Epsilon(cmp.Or(o.Epsilon, 1e-7))
+	return FromGoMLX{c.WeightDecay(o.WeightDecay).Done()}
 }
 
 func (o Adam) Validate() error {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/hypermodels/hypermodels/hyper"
@@ -221,16 +222,5 @@ func part[I comparable](name string, v I) error {
 	return faults.Prefix(name+": ", faults.Of(v))
 }
 
-func (c Config) optimizer() Optimizer {
-	if c.Optimizer == nil {
-		return SGD{}
-	}
-	return c.Optimizer
-}
-
-func (c Config) loss() Loss {
-	if c.Loss == nil {
-		return Gaussian{}
-	}
-	return c.Loss
-}
+func (c Config) optimizer() Optimizer { return cmp.Or[Optimizer](c.Optimizer, SGD{}) }
+func (c Config) loss() Loss           { return cmp.Or[Loss](c.Loss, Gaussian{}) }

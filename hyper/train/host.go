@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/hypermodels/hypermodels/hyper"
@@ -59,8 +60,5 @@ func (t Trainer) HostNoise(noiseVar float64, responses map[Entry][]float64) floa
 // hostResponses does in plain Go what State.responses does.
 func hostResponses(state map[Entry][]float64) (mean, sd float64) {
 	sd = math.Sqrt(state["response.m2"][0] / max(state["response.count"][0]-1, 1))
-	if sd == 0 {
-		sd = 1
-	}
-	return state["response.mean"][0], sd
+	return state["response.mean"][0], cmp.Or(sd, 1)
 }

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"cmp"
+
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
@@ -25,10 +27,7 @@ func (o Momentum) Init(nu []*Node) []*Node {
 }
 
 func (o Momentum) Update(state, nu, grads []*Node, step *Node) (newState, newNu []*Node) {
-	decay := o.Decay
-	if decay == 0 {
-		decay = 0.9
-	}
+	decay := cmp.Or(o.Decay, 0.9)
 	for i, g := range grads {
 		v := Add(MulScalar(state[i], decay), g)
 		newState = append(newState, v)

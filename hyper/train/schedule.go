@@ -1,6 +1,8 @@
 package train
 
 import (
+	"cmp"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
@@ -25,11 +27,7 @@ type InverseRoot struct {
 
 // Factor returns 1 / sqrt(1 + |D| / After).
 func (s InverseRoot) Factor(data *Node) *Node {
-	after := s.After
-	if after == 0 {
-		after = 100
-	}
-	return Rsqrt(OnePlus(DivScalar(data, after)))
+	return Rsqrt(OnePlus(DivScalar(data, cmp.Or(s.After, 100))))
 }
 
 // Validate reports an After that is negative or not finite.

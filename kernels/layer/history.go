@@ -1,6 +1,7 @@
 package layer
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -112,10 +113,7 @@ func (h *history) between(r historyRequest) []input {
 // matching returns the inputs that match a pattern with * and ?. With unique, it returns only the last input of each
 // text.
 func (h *history) matching(pattern string, unique bool) []input {
-	if pattern == "" {
-		pattern = "*"
-	}
-	fits := glob(pattern)
+	fits := glob(cmp.Or(pattern, "*"))
 	seen := map[string]bool{}
 	var found []input
 	for _, in := range slices.Backward(h.numbered()) {

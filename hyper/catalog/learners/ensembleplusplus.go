@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -49,12 +50,8 @@ func (c *EnsemblePlusPlus) Belief(p bandit.Problem) hyper.EnsemblePlusPlus {
 func (c *EnsemblePlusPlus) Learner(p bandit.Problem, periods int) learner.Learner {
 	l := filled(c.Belief(p), p, periods, c.Variances, c.Exploration)
 	l.Train = train.Config{Integrate: train.Exact}
-	if l.PriorVariance == 0 {
-		l.PriorVariance = p.PriorVariance
-	}
-	if l.PriorVariance == 0 {
-		l.PriorVariance = l.Belief.(hyper.EnsemblePlusPlus).UnitVariance()
-	}
+	unit := l.Belief.(hyper.EnsemblePlusPlus).UnitVariance()
+	l.PriorVariance = cmp.Or(l.PriorVariance, p.PriorVariance, unit)
 	l.InitVariance, l.Perturbation = l.PriorVariance*c.Inflation, math.Sqrt(c.Inflation)
 	return l.WithDefaults()
 }

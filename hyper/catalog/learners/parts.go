@@ -8,6 +8,7 @@
 package learners
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -104,9 +105,7 @@ func newPrior() Prior { return Prior{Variances: newVariances(), PriorMultiplier:
 
 func (c Prior) set(l *learner.Learner, p bandit.Problem) {
 	c.Variances.set(l, p)
-	if l.PriorVariance == 0 {
-		l.PriorVariance = p.PriorVariance
-	}
+	l.PriorVariance = cmp.Or(l.PriorVariance, p.PriorVariance)
 	if b, ok := l.Belief.(hyper.Model); ok && l.PriorVariance == 0 {
 		l.PriorVariance = b.UnitVariance()
 	}

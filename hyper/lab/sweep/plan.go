@@ -80,22 +80,15 @@ func New(spec lab.Spec, o Options) (Plan, error) {
 		return Plan{}, fmt.Errorf("the number of shards and the runs in a batch must not be negative, got %d and %d",
 			o.Shards, o.BatchRuns)
 	}
-	if o.Backend == "" {
-		o.Backend = backend.Default()
-	}
+	o.Backend = cmp.Or(o.Backend, backend.Default())
 	if err := backend.Check(o.Backend); err != nil {
 		return Plan{}, err
 	}
 	if o.BatchRuns == 0 {
 		o.BatchRuns = lab.Options{Backend: o.Backend}.Defaults(lab.Spec{}).BatchRuns
 	}
-	if o.Shards == 0 {
-		o.Shards = 32
-	}
-	p := Plan{Format: Format, Version: hyper.Version, Provenance: lab.ThisProvenance(o.Backend), Backend: o.Backend,
-		BatchRuns: o.BatchRuns, Spec: spec}
-	p.Shards = cut(spec, o.Shards, o.BatchRuns)
-	return p, nil
+	return Plan{Format: Format, Version: hyper.Version, Provenance: lab.ThisProvenance(o.Backend), Backend: o.Backend,
+		BatchRuns: o.BatchRuns, Spec: spec, Shards: cut(spec, cmp.Or(o.Shards, 32), o.BatchRuns)}, nil
 }
 
 // Create writes the plan to a folder. If the folder already has a plan, it must be the same; the sweep then continues.

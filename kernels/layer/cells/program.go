@@ -1,6 +1,7 @@
 package cells
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -66,8 +67,5 @@ func (p Program) CellText(commands, main string) string {
 			text.WriteString(d.Text + "\n")
 		}
 	}
-	if main == "" {
-		main = "%%"
-	}
-	return text.String() + commands + "\n" + main + "\n" + p.Body.Text
+	return text.String() + commands + "\n" + cmp.Or(main, "%%") + "\n" + p.Body.Text
 }
