@@ -130,22 +130,13 @@ func (a *form) decide(belief *snapshot, actions [][]float32, size int, number ui
 	if !tensors.ToScalar[bool](out[3]) {
 		return Decision{}, errPredictions
 	}
-	p, err := tensors.CopyFlatData[float32](out[0])
-	if err != nil {
+	p, err1 := tensors.CopyFlatData[float32](out[0])
+	action, err2 := tensors.CopyFlatData[int32](out[1])
+	words, err3 := tensors.CopyFlatData[uint32](out[2])
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return Decision{}, err
 	}
-	action, err := tensors.CopyFlatData[int32](out[1])
-	if err != nil {
-		return Decision{}, err
-	}
-	words, err := tensors.CopyFlatData[uint32](out[2])
-	if err != nil {
-		return Decision{}, err
-	}
-	n := len(actions)
-	if actions == nil {
-		n = a.arms
-	}
+	n := a.inputsOf(actions)
 	chosen, p := floored(int(action[0]), p[:n:n], a.floor(), words)
 	return Decision{Action: chosen, Probabilities: p}, nil
 }

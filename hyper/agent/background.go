@@ -121,12 +121,10 @@ func (b *background) wait(c <-chan struct{}) bool {
 
 // rest waits for d. It returns false when the learner must stop.
 func (b *background) rest(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-b.stop:
 		return false
-	case <-t.C:
+	case <-time.After(d):
 		return true
 	}
 }

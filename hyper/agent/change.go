@@ -81,9 +81,7 @@ func (a *Agent) Alarms() Alarms {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	d := a.now.change
-	out := Alarms{Count: d.Alarms, Last: d.Last, Seen: d.Seen}
-	out.Evidence = d.evidence()
-	return out
+	return Alarms{Count: d.Alarms, Last: d.Last, Seen: d.Seen, Evidence: d.evidence()}
 }
 
 // meanFunctions is the number of functions whose average predicts a reward.

@@ -3,7 +3,9 @@ package agent
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 )
 
 // Explanation describes the agent's belief about an action's mean reward, and the effect of each number on it.
@@ -120,13 +122,13 @@ func (a *form) plainChanges(m Menu) (out []changes) {
 }
 
 // without yields, for each number that is not 0, its index and a copy of the numbers in which it is 0.
-func without(x []float32) func(func(int, []float32) bool) {
+func without(x []float32) iter.Seq2[int, []float32] {
 	return func(yield func(int, []float32) bool) {
 		for i, v := range x {
 			if v == 0 {
 				continue
 			}
-			less := append([]float32(nil), x...)
+			less := slices.Clone(x)
 			less[i] = 0
 			if !yield(i, less) {
 				return
@@ -140,7 +142,7 @@ const mostChanged = 63
 
 // explained returns the Explanation of an input and its changes.
 func (a *Agent) explained(c changes, functions int) (out Explanation, err error) {
-	others := append(append([]changed(nil), c.context...), c.action...)
+	others := slices.Concat(c.context, c.action)
 	for first := true; first || len(others) > 0; first = false {
 		some := others[:min(len(others), mostChanged)]
 		others = others[len(some):]

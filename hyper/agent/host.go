@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -203,10 +204,8 @@ func (a *form) decideOnHost(belief *snapshot, actions [][]float32, number uint64
 	if !h.sample(stream, policy.Samples(), actions, values) {
 		return d, false, nil
 	}
-	for _, v := range values {
-		if notFinite(v) {
-			return d, false, errPredictions
-		}
+	if slices.ContainsFunc(values, notFinite) {
+		return d, false, errPredictions
 	}
 	p, action = policy.DecideOnHost(values, inputs, stream.Named("policy"), int32(number))
 	return a.decided(p, action, stream), true, nil

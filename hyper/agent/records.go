@@ -92,9 +92,7 @@ func (a *Agent) replayDecision(d *journal.Decision, at time.Time) error {
 	if err := f.checkInput(x); err != nil {
 		return err
 	}
-	if a.decisions.Load() <= number {
-		a.decisions.Store(number + 1)
-	}
+	raiseTo(&a.decisions, number+1)
 	f.encoder.count(m)
 	a.pending.put(waiting{number: number, salt: salt, made: at, x: x, outcome: outcome{Hidden: d.Deferred}})
 	return nil

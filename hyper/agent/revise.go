@@ -87,11 +87,7 @@ func (a *Agent) correction(s *snapshot, row int, w waiting, y float32) []any {
 func (a *form) buildRevise(state train.State, rest []*Node) train.State {
 	last := len(rest) - 1
 	c := train.Correction{Age: rest[0], Row: rest[1], X: rest[2], Y: rest[3], Was: rest[last]}
-	weight := (*Node)(nil)
-	if last > 4 {
-		weight = rest[4]
-	}
-	return a.config.Learner.Revise(state, nil, streams(state).Learn(rest[0]), c, weight)
+	return a.config.Learner.Revise(state, nil, streams(state).Learn(rest[0]), c, optional(rest[:last], 4))
 }
 
 // revision caches the program that corrects data, for a number of rows.

@@ -60,9 +60,6 @@ func (a *form) draw(belief *snapshot, x [][]float32, n int, number uint32) ([][]
 // the number of earlier samples and, unless all arms are asked for, the number of inputs and the inputs x.
 func (a *form) buildSample(args []*Node, n int) *Node {
 	state, rest := a.part(args, a.read), args[len(a.read):]
-	var x *Node
-	if len(rest) > 1 {
-		x = rest[2]
-	}
-	return a.config.Learner.Predict(state, streams(state).Act(rest[0]).Named("sample"), n, x)
+	stream := streams(state).Act(rest[0]).Named("sample")
+	return a.config.Learner.Predict(state, stream, n, optional(rest, 2))
 }

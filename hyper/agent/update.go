@@ -86,21 +86,22 @@ func (u *update) compile(s *snapshot, more ...any) error {
 // buildObserve builds the program that adds a datum. rest holds the number of earlier data, the row for the datum, x,
 // y, and its weight if data are Weighted.
 func (a *form) buildObserve(state train.State, rest []*Node) train.State {
-	number, row, x, y, weight := rest[0], rest[1], rest[2], rest[3], (*Node)(nil)
-	if len(rest) > 4 {
-		weight = rest[4]
-	}
+	number, row, x, y, weight := rest[0], rest[1], rest[2], rest[3], optional(rest, 4)
 	return a.config.Learner.ObserveWeighted(state, nil, streams(state).Learn(number), row, x, y, weight, nil)
+}
+
+// optional returns the argument at a place, or nil if the program has fewer arguments.
+func optional(args []*Node, place int) *Node {
+	if place < len(args) {
+		return args[place]
+	}
+	return nil
 }
 
 // buildKeep builds the program that updates a belief with a datum that the reservoir does not take. Its arguments are
 // the arguments of buildObserve.
 func (a *form) buildKeep(state train.State, rest []*Node) train.State {
-	weight := (*Node)(nil)
-	if len(rest) > 4 {
-		weight = rest[4]
-	}
-	return a.config.Learner.ObserveInput(state, nil, streams(state).Learn(rest[0]), rest[2], weight, nil)
+	return a.config.Learner.ObserveInput(state, nil, streams(state).Learn(rest[0]), rest[2], optional(rest, 4), nil)
 }
 
 // buildTrain builds the program that makes the SGD steps of one round. rest holds the number of data kept, |D| of the
