@@ -94,11 +94,7 @@ func (l *BeliefReader) entry(ctx context.Context, spec Spec, number, period, fun
 	}
 	state, err := program.initial(p.seeds(b), p.inputs(b))
 	a := &advancing{runner: r, program: program, batch: b, out: discard{}, state: state}
-	defer func() {
-		for _, t := range a.state {
-			t.MustFinalizeAll()
-		}
-	}()
+	defer func() { free(a.state) }()
 	for err == nil && a.done < period {
 		if err = ctx.Err(); err == nil {
 			err = a.step(min(nextStop(spec.Periods, a.done), a.done+readChunk, period))
@@ -161,10 +157,7 @@ func (l *beliefProgram) read(state []*tensors.Tensor, functions int) (b Belief, 
 // belief returns the predictions of functions and the true mean rewards, both for the first run. A scalar stands for a
 // value that is not available.
 func (p *program) belief(nodes []*Node, functions int) []*Node {
-	state := hyper.Numbers{}
-	for i, name := range p.names {
-		state[name] = nodes[i]
-	}
+	state := p.named(nodes)
 	in, world, agent := state.Part("in."), bandit.State(state.Part("env.")), bandit.State(state.Part("agent."))
 	t := state[statePeriod]
 	root := rng.New(state[stateSeed]).At(t)

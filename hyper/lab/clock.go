@@ -93,8 +93,4 @@ func (c *Clock) Skip(period int) {
 }
 
 // Close frees the memory of the runs.
-func (c *Clock) Close() {
-	for _, t := range c.state {
-		t.MustFinalizeAll()
-	}
-}
+func (c *Clock) Close() { free(c.state) }

@@ -103,14 +103,15 @@ func (s Spec) Differences(now Spec) []string {
 		}
 	}
 	compare("experiment", s.Experiment, now.Experiment)
-	compare("agent", agentsOf(s), agentsOf(now))
+	compare("agent", strings.Join(s.agents(), ","), strings.Join(now.agents(), ","))
 	compare("runs", s.Runs, now.Runs)
 	compare("periods", s.Periods, now.Periods)
 	compare("seed", s.Seed, now.Seed)
-	if agentsOf(s) == agentsOf(now) {
+	sameAgents := slices.Equal(s.agents(), now.agents())
+	if sameAgents {
 		compare("number of settings", len(s.Entries), len(now.Entries))
 	}
-	if agentsOf(s) == agentsOf(now) && len(s.Entries) == len(now.Entries) {
+	if sameAgents && len(s.Entries) == len(now.Entries) {
 		for i, e := range s.Entries {
 			before, after := catalog.Values(e.Setting), catalog.Values(now.Entries[i].Setting)
 			for _, key := range slices.Sorted(maps.Keys(before)) {
@@ -122,17 +123,6 @@ func (s Spec) Differences(now Spec) []string {
 		return []string{"other learners or another table"}
 	}
 	return all
-}
-
-// agentsOf returns the names of the agents of a Spec, each once.
-func agentsOf(s Spec) string {
-	var names []string
-	for _, e := range s.Entries {
-		if !slices.Contains(names, e.Agent) {
-			names = append(names, e.Agent)
-		}
-	}
-	return strings.Join(names, ",")
 }
 
 // mayContinue returns nil if the existing rows are the rows that this code would have made, or if the options allow the

@@ -70,8 +70,6 @@ func smaller(at int) string {
 	return "fewer --workers, or smaller settings"
 }
 
-func sortedKeys(m map[string]float64) []string { return slices.Sorted(maps.Keys(m)) }
-
 // runBytes returns a number of bytes that one run of an entry needs at least: the state before and after a period, or
 // the state and the largest array of a period. If the world alone needs more than free, runBytes builds nothing.
 func runBytes(e Entry, periods int, free int64) (int64, error) {
@@ -92,7 +90,8 @@ func sizes(e Entry, periods int) (state, step int64, err error) {
 		return 0, 0, err
 	}
 	world, agent := e.Setting.Build(periods)
-	p := &program{world: world, problem: world.Problem(), agent: agent, inputs: sortedKeys(e.Setting.numbers(periods))}
+	p := &program{world: world, problem: world.Problem(), agent: agent,
+		inputs: slices.Sorted(maps.Keys(e.Setting.numbers(periods)))}
 	defer func() {
 		if r := recover(); r != nil { // GoMLX reports a fault in a graph by a panic
 			err = fmt.Errorf("agent %s: %v", e.Agent, r)

@@ -6,7 +6,6 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
-	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/internal/row"
@@ -17,10 +16,7 @@ import (
 // period builds one period of every run: the agent acts, the world steps, the agent learns. A run that has diverged
 // takes the actions in turn.
 func (p *program) period(nodes []*Node) []*Node {
-	state := hyper.Numbers{}
-	for i, name := range p.names {
-		state[name] = nodes[i]
-	}
+	state := p.named(nodes)
 	in, before, agent := state.Part("in."), bandit.State(state.Part("env.")), bandit.State(state.Part("agent."))
 	worldNumbers, agentNumbers := in.Part(worldPrefix), in.Part(agentPrefix)
 	t := state[statePeriod]

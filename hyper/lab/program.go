@@ -181,10 +181,15 @@ func (p *program) call(state []*tensors.Tensor, more ...any) ([]*tensors.Tensor,
 	if err != nil {
 		return nil, nil, plain(err)
 	}
+	free(state)
+	return out, g, nil
+}
+
+// free frees the memory of a State, which must not be used again.
+func free(state []*tensors.Tensor) {
 	for _, t := range state {
 		t.MustFinalizeAll()
 	}
-	return out, g, nil
 }
 
 func (p *program) periodOf(state []*tensors.Tensor) int {
@@ -203,6 +208,15 @@ func addPrefixed(state bandit.State, prefix string, part bandit.State) {
 		}
 		state[prefix+name] = v
 	}
+}
+
+// named returns the nodes of a State by name. flatten is its inverse.
+func (p *program) named(nodes []*Node) hyper.Numbers {
+	state := hyper.Numbers{}
+	for i, name := range p.names {
+		state[name] = nodes[i]
+	}
+	return state
 }
 
 func flatten(state bandit.State, names []string) []*Node {

@@ -66,9 +66,7 @@ func (r *runner) begin(p *program, b batch, c checkpoint, left []*tensors.Tensor
 	}
 	same := slices.Equal(c.Names, p.names) &&
 		slices.EqualFunc(left, state, func(x, y *tensors.Tensor) bool { return x.Shape().Equal(y.Shape()) })
-	for _, t := range state {
-		t.MustFinalizeAll()
-	}
+	free(state)
 	if !same {
 		return nil, fmt.Errorf("checkpoint %s was written by a different program: remove the file; resume then "+
 			"starts these runs again",
@@ -99,8 +97,6 @@ func (r *runner) compile(b batch) (*program, error) {
 	if err == nil && p.blocks != nil { // compiles, and advances by no period
 		state, err = p.until(state, 0)
 	}
-	for _, t := range state {
-		t.MustFinalizeAll()
-	}
+	free(state)
 	return p, err
 }

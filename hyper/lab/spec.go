@@ -33,17 +33,22 @@ type Spec struct {
 
 // String describes the Spec in one line.
 func (s Spec) String() string {
-	var agents []string
-	for _, e := range s.Entries {
-		if !slices.Contains(agents, e.Agent) {
-			agents = append(agents, e.Agent)
-		}
-	}
+	agents := s.agents()
 	text := s.Experiment + ": " + strings.Join(agents, ", ")
 	if len(agents) < len(s.Entries) {
 		text += fmt.Sprintf(" in %d settings", len(s.Entries))
 	}
 	return fmt.Sprintf("%s, %v, first seed %d", text, Size{Periods: s.Periods, Runs: s.Runs}, s.Seed)
+}
+
+// agents returns the names of the agents, each once.
+func (s Spec) agents() (names []string) {
+	for _, e := range s.Entries {
+		if !slices.Contains(names, e.Agent) {
+			names = append(names, e.Agent)
+		}
+	}
+	return names
 }
 
 // ParseSpec reads a Spec of one of the known experiments. Unknown fields, agents and keys are errors. So are a key that

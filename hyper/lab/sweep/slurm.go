@@ -142,7 +142,7 @@ func queued(dir string) []int {
 		if err != nil { // the job ended long ago
 			continue
 		}
-		for _, word := range strings.Fields(string(said)) {
+		for word := range strings.FieldsSeq(string(said)) {
 			if n, err := strconv.Atoi(word); err == nil {
 				out = append(out, n)
 			}
