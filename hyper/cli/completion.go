@@ -13,12 +13,7 @@ import (
 
 // completeExperiments returns the names of experiments that are not arguments yet, for shells and cells.
 func completeExperiments(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var left []string
-	for _, name := range experiments() {
-		if !slices.Contains(args, name) {
-			left = append(left, name)
-		}
-	}
+	left := slices.DeleteFunc(experiments(), func(name string) bool { return slices.Contains(args, name) })
 	return left, cobra.ShellCompDirectiveNoFileComp
 }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"sync"
 	"time"
@@ -14,22 +13,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/notebook"
 )
 
-// progressBar shows the progress of a run: a bar on a terminal, a changing text in a cell, else a plain line every ten
-// seconds.
+// progressBar shows the progress of a run: a changing text in a cell, else on standard error a bar on a terminal, or a
+// plain line every ten seconds.
 type progressBar struct {
 	live *notebook.Live // nil outside a cell
 	mu   sync.Mutex
-	out  io.Writer
 	bar  *progressbar.ProgressBar // nil until the total is known, and without a terminal
 	tty  bool
 	last time.Time
 }
 
-func newProgressBar(out *os.File) *progressBar {
+func newProgressBar() *progressBar {
 	if inCell() {
 		return &progressBar{live: notebook.NewLive()}
 	}
-	return &progressBar{out: out, tty: term.IsTerminal(int(out.Fd())), last: time.Now()}
+	return &progressBar{tty: term.IsTerminal(int(os.Stderr.Fd())), last: time.Now()}
 }
 
 // update shows the progress. It is a function for [lab.Options.Progress].
@@ -45,7 +43,7 @@ func (b *progressBar) update(p lab.Progress) {
 		return
 	}
 	if b.bar == nil {
-		b.bar = progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(b.out), progressbar.OptionSetWidth(30),
+		b.bar = progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetWidth(30),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
 			progressbar.OptionSetPredictTime(false))
 	}
@@ -59,7 +57,7 @@ func (b *progressBar) line(p lab.Progress) {
 		return
 	}
 	b.last = time.Now()
-	fmt.Fprintln(b.out, progressText(p))
+	fmt.Fprintln(os.Stderr, progressText(p))
 }
 
 func progressText(p lab.Progress) string {

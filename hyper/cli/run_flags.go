@@ -164,7 +164,7 @@ func (f *engineFlags) options(dir string, p *progressBar) (lab.Options, error) {
 
 // work calls do with the options of the flags, and shows a progress bar.
 func (f *engineFlags) work(dir string, do func(lab.Options) error) error {
-	bar := newProgressBar(os.Stderr)
+	bar := newProgressBar()
 	defer bar.finish()
 	o, err := f.options(dir, bar)
 	if err != nil {

@@ -103,7 +103,7 @@ func (f *sweepFlags) runLocal(ctx context.Context, p sweep.Plan, dir string) err
 			workers = 1
 		}
 	}
-	bar := newProgressBar(os.Stderr)
+	bar := newProgressBar()
 	l := sweep.Local{Command: f.engine.shardArgs(self, "--serve"), Workers: workers, Retries: f.cluster.retries,
 		Progress: bar.update}
 	err = l.Run(ctx, p, dir)
