@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -76,9 +77,7 @@ func newModelFunction(b compute.Backend, store *model.Store, f func(scope *model
 		store = model.NewStore()
 	}
 	parts := &functionParts{function: f, params: map[string]any{"/" + model.ParamInitialSeed: int64(1)}}
-	for path, value := range store.IterParams() {
-		parts.params[path] = value
-	}
+	maps.Insert(parts.params, store.IterParams())
 	own := parts.newStore("")
 	outputs, err := parts.discover(b, own, features)
 	if err != nil {

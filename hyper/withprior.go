@@ -3,6 +3,7 @@ package hyper
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -85,9 +86,7 @@ func (w WithPrior) prefix() string {
 func (w WithPrior) Init(s rng.Stream, scale *Node) Params {
 	p, prior := w.Belief.Init(s, scale), w.Prior.Init(s.Named(w.prefix()), scale)
 	fixed := map[string]*Node{}
-	for name, v := range p.Fixed {
-		fixed[name] = v
-	}
+	maps.Copy(fixed, p.Fixed)
 	for i, v := range prior.Nu {
 		fixed[w.prefix()+strconv.Itoa(i)] = v
 	}

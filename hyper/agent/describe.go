@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -21,10 +20,7 @@ func describe(c Config) (json.RawMessage, error) {
 }
 
 // fingerprint returns the SHA-256 hash of a description, in hexadecimal.
-func fingerprint(description []byte) string {
-	sum := sha256.Sum256(description)
-	return hex.EncodeToString(sum[:])
-}
+func fingerprint(description []byte) string { return fmt.Sprintf("%x", sha256.Sum256(description)) }
 
 // deepest bounds how far valueOf follows pointers, which may go in a circle.
 const deepest = 50

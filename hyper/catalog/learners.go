@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"slices"
+
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/catalog/learners"
@@ -56,7 +58,7 @@ func known() []Entry[func(arms bool) LearnerMaker] {
 			func(bool) LearnerMaker { return learners.NewNetworkGP() }},
 	}
 	for _, b := range Beliefs() { // the other beliefs have usual training
-		if !hasName(all, b.Name) {
+		if !slices.Contains(Names(all), b.Name) {
 			all = append(all, Entry[func(arms bool) LearnerMaker]{b.Name, b.Doc, generic(b.Value)})
 		}
 	}
@@ -66,13 +68,4 @@ func known() []Entry[func(arms bool) LearnerMaker] {
 // generic returns a function that returns the usual settings for a belief.
 func generic(b hyper.Sized) func(arms bool) LearnerMaker {
 	return func(bool) LearnerMaker { return learners.NewGeneric(b) }
-}
-
-func hasName[T any](entries []Entry[T], name string) bool {
-	for _, e := range entries {
-		if e.Name == name {
-			return true
-		}
-	}
-	return false
 }

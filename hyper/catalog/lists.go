@@ -74,7 +74,7 @@ func (l *list[T]) refuse(e Entry[T]) error {
 	if !typeable.MatchString(e.Name) {
 		return errors.New("a name consists of a to z, 0 to 9, - and +")
 	}
-	if hasName(l.entries, e.Name) {
+	if slices.Contains(Names(l.entries), e.Name) {
 		return errors.New("the name is taken")
 	}
 	t := reflect.TypeOf(e.Value)

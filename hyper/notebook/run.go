@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -129,7 +130,7 @@ func (w *Watch) regret() (*gonum.Plot, error) {
 
 // settled returns the rows of finished runs, and all rows of entries without finished runs. A run that has just begun
 // would shorten the curve.
-func settled(rows []lab.Row, periods int) (out []lab.Row) {
+func settled(rows []lab.Row, periods int) []lab.Row {
 	type run struct {
 		entry int
 		seed  uint64
@@ -140,10 +141,7 @@ func settled(rows []lab.Row, periods int) (out []lab.Row) {
 			finished[run{r.Entry, r.Seed}], some[r.Entry] = true, true
 		}
 	}
-	for _, r := range rows {
-		if finished[run{r.Entry, r.Seed}] || !some[r.Entry] {
-			out = append(out, r)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(rows), func(r lab.Row) bool {
+		return some[r.Entry] && !finished[run{r.Entry, r.Seed}]
+	})
 }
