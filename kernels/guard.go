@@ -26,10 +26,7 @@ func guardCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, argv []string) error {
 			code, err := guard(argv)
 			removeAll(remove)
-			if err == nil && code != 0 {
-				return exitError(code)
-			}
-			return err
+			return exited(code, err)
 		},
 	}
 	cmd.Flags().StringVar(&remove, "remove", "", "a folder to remove at the end")

@@ -30,13 +30,10 @@ func kernelCommand() *cobra.Command {
 			if err != nil {
 				err = explain(cmd.Context(), connection, err)
 			}
-			switch {
-			case errors.Is(err, context.Canceled): // Jupyter has ended the kernel.
+			if errors.Is(err, context.Canceled) { // Jupyter has ended the kernel.
 				return nil
-			case err == nil && code != 0:
-				return exitError(code)
 			}
-			return err
+			return exited(code, err)
 		},
 	}
 }

@@ -85,10 +85,7 @@ func (k kit) lab(ctx context.Context, args []string) error {
 		say("JupyterLab has stopped")
 		return nil
 	}
-	if err == nil && code != 0 {
-		return exitError(code)
-	}
-	return err
+	return exited(code, err)
 }
 
 // labArguments returns the command line of a JupyterLab that offers these kernels.

@@ -55,12 +55,7 @@ func wrapperCommands() []*cobra.Command {
 			Short:              "Build or run a program of a cell (started by GoNB)",
 			Hidden:             true,
 			DisableFlagParsing: true,
-			RunE: func(_ *cobra.Command, argv []string) error {
-				if code := run(argv); code != 0 {
-					return exitError(code)
-				}
-				return nil
-			},
+			RunE:               func(_ *cobra.Command, argv []string) error { return exited(run(argv), nil) },
 		})
 	}
 	return list

@@ -82,6 +82,14 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
+// exited returns the error with which this program ends after a child that ended with a status.
+func exited(code int, err error) error {
+	if err == nil && code != 0 {
+		return exitError(code)
+	}
+	return err
+}
+
 // status prints an error once, and returns the exit status: 2 for wrong input, 1 for a failure.
 func status(err error) int {
 	var input inputError

@@ -35,11 +35,7 @@ func pythonCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			code, err := k.testPython(cmd.Context(), it, args)
-			if err == nil && code != 0 {
-				return exitError(code)
-			}
-			return err
+			return exited(k.testPython(cmd.Context(), it, args))
 		},
 	}
 	cmd.Flags().BoolVar(&browser, "browser", false, "use packages that control a browser instead")

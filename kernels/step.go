@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,10 +30,8 @@ type counter struct {
 // each returns a function that counts lines that begin with one of the words.
 func each(words ...string) func(int, string) int {
 	return func(done int, line string) int {
-		for _, w := range words {
-			if strings.HasPrefix(line, w) {
-				return done + 1
-			}
+		if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(line, w) }) {
+			done++
 		}
 		return done
 	}

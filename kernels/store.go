@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -75,8 +73,7 @@ type item struct {
 
 // dir returns the item's folder, which need not exist.
 func (s store) dir(it item) string {
-	sum := sha256.Sum256([]byte(it.pins))
-	return s.path(it.name + "-" + hex.EncodeToString(sum[:])[:12])
+	return s.path(it.name + "-" + digest([]byte(it.pins))[:12])
 }
 
 // has reports whether the item exists. A folder with its final name is complete.
