@@ -185,10 +185,7 @@ func (b BayesianLinear) Init(s rng.Stream, scale *Node) Params {
 	if b.Line {
 		nu = append(nu, MulScalar(Ones(g, shapes.Make(dtypes.Float32, runs)), 0.5))
 	}
-	if scale == nil {
-		scale = Ones(g, shapes.Make(dtypes.Float32, runs))
-	}
-	fixed := map[string]*Node{"scale": scale}
+	fixed := map[string]*Node{"scale": orOnes(s, scale)}
 	if b.Waves > 0 {
 		w := s.Named("waves").Normal(b.width(), b.Waves)
 		fixed["waves"] = MulScalar(w, 1/(b.Length*math.Sqrt(float64(b.width()))))

@@ -6,8 +6,6 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
@@ -45,9 +43,7 @@ func (b Combination) Init(s rng.Stream, scale *Node) Params {
 	if init == nil {
 		init = InitTruncatedLayers(b.Net, 0)
 	}
-	if scale == nil {
-		scale = Ones(s.Graph(), shapes.Make(dtypes.Float32, s.Runs()))
-	}
+	scale = orOnes(s, scale)
 	nu := []*Node{init(s.Named("nu"), 1, n, b.P.Dim(), n)}
 	return Params{Nu: nu, Nu0: nu, Fixed: map[string]*Node{"scale": scale}}
 }

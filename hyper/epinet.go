@@ -6,8 +6,6 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
@@ -84,9 +82,7 @@ func (b Epinet) NumInvolved() int          { return NumTheta(b.mean()) + NumThet
 
 // Init draws the networks. scale multiplies the predictions of the fixed networks, in each run; nil means 1.
 func (b Epinet) Init(s rng.Stream, scale *Node) Params {
-	if scale == nil {
-		scale = Ones(s.Graph(), shapes.Make(dtypes.Float32, s.Runs()))
-	}
+	scale = orOnes(s, scale)
 	nu := []*Node{b.draw(s.Named("mean"), b.mean()), b.draw(s.Named("epinet"), b.epinet())}
 	fixed := map[string]*Node{"prior": b.draw(s.Named("prior"), b.prior(), b.Dim), "scale": scale}
 	if b.MatchedScale > 0 {

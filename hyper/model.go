@@ -22,12 +22,7 @@ func (m Model) Index() index.Distribution { return m.Hyper.Index() }
 
 // Inputs returns the number of features of an input. It returns 0 for arms, and -1 if the base model does not know the
 // number.
-func (m Model) Inputs() int {
-	if b, ok := m.Base.(FixedInputs); ok {
-		return b.Inputs()
-	}
-	return -1
-}
+func (m Model) Inputs() int { return inputsOf(m.Base) }
 
 var _ Capable = Model{}
 
@@ -90,7 +85,7 @@ func (m Model) Capabilities() Capabilities {
 	}
 	c.Linear, _ = m.Base.(LinearBase)
 	if h, ok := m.Hyper.(structured); ok {
-		c.Affine = affine{parts{m}, h.Structure()}
+		c.Affine = affine{own, h.Structure()}
 	}
 	c.Particles, _ = m.Hyper.(Particles)
 	c.Variational, _ = m.Hyper.(Variational)

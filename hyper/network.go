@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -33,18 +34,16 @@ type Network struct {
 var _ Hypermodel = Network{}
 
 func (h Network) mlp() base.MLP {
-	layers := append(append([]int{h.P.Dim()}, h.Hidden...), h.Params)
-	return base.MLP{Layers: layers, Activation: h.Activation}
+	net := layers(h.P.Dim(), h.Hidden, h.Params)
+	net.Activation = h.Activation
+	return net
 }
 
 // Validate reports every fault of p_z, the widths and the activation.
 func (h Network) Validate() error {
 	errs := []error{validateIndex(h.P), h.Activation.Validate(), faults.AtLeast("Params", h.Params, 1)}
-	for _, n := range h.Hidden {
-		if n < 1 {
-			errs = append(errs, fmt.Errorf("Hidden must be positive widths, got %v", h.Hidden))
-			break
-		}
+	if slices.ContainsFunc(h.Hidden, func(n int) bool { return n < 1 }) {
+		errs = append(errs, fmt.Errorf("Hidden must be positive widths, got %v", h.Hidden))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return faults.Prefix("hyper.Network: ", err)

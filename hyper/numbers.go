@@ -2,6 +2,7 @@ package hyper
 
 import (
 	"reflect"
+	"strings"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -28,8 +29,8 @@ func (n Numbers) Of(s rng.Stream, name string, own float64) *Node {
 func (n Numbers) Part(prefix string) Numbers {
 	out := Numbers{}
 	for name, x := range n {
-		if len(name) > len(prefix) && name[:len(prefix)] == prefix {
-			out[name[len(prefix):]] = x
+		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" {
+			out[rest] = x
 		}
 	}
 	return out

@@ -6,8 +6,6 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
@@ -77,9 +75,7 @@ func (b SharedEnsemble) width() int { return b.Hidden[len(b.Hidden)-1] }
 
 // Init draws the network (Glorot uniform), theta (Glorot normal) and theta0. scale multiplies theta0; nil means 1.
 func (b SharedEnsemble) Init(s rng.Stream, scale *Node) Params {
-	if scale == nil {
-		scale = Ones(s.Graph(), shapes.Make(dtypes.Float32, s.Runs()))
-	}
+	scale = orOnes(s, scale)
 	n, width := NumTheta(b.network()), b.width()
 	net := InitLayers(b.network())(s.Named("network"), 0, 0, n)
 	sd := math.Sqrt(2 / float64(width+b.Members))

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/index"
@@ -141,6 +143,14 @@ func widened(v *Node, d []float64, output int, scale *Node, axis int) *Node {
 		factor = Concatenate([]*Node{BroadcastToDims(OnesLike(InsertAxes(scale, -1)), runs, output), factor}, 1)
 	}
 	return Mul(v, along(factor))
+}
+
+// orOnes returns scale, [runs], or ones if scale is nil.
+func orOnes(s rng.Stream, scale *Node) *Node {
+	if scale != nil {
+		return scale
+	}
+	return Ones(s.Graph(), shapes.Make(dtypes.Float32, s.Runs()))
 }
 
 func float32s(x []float64) []float32 {

@@ -64,7 +64,7 @@ func (p Prior) Validate(b BaseModel, p_z index.Distribution) error {
 	if err := errors.Join(errs...); err != nil {
 		return faults.Prefix("prior: ", err)
 	}
-	if x, y, differ := inputsDiffer(p.Base, b); p.Base != nil && differ {
+	if x, y := inputsOf(p.Base), inputsOf(b); x != y && x >= 0 && y >= 0 {
 		errs = append(errs, fmt.Errorf("Base takes inputs of %d features, but the model's base model takes %d", x, y))
 	}
 	if p.Base != nil {
@@ -124,14 +124,3 @@ func validateBase(name string, b BaseModel) error {
 }
 
 func validateIndex(d index.Distribution) error { return faults.Prefix("P: ", index.Validate(d)) }
-
-// inputsDiffer returns the number of features of the inputs of two base models, 0 for arms, and whether the numbers
-// differ. differ is false if one of the base models does not know its inputs.
-func inputsDiffer(a, b BaseModel) (x, y int, differ bool) {
-	p, ok := a.(FixedInputs)
-	q, known := b.(FixedInputs)
-	if !ok || !known {
-		return 0, 0, false
-	}
-	return p.Inputs(), q.Inputs(), p.Inputs() != q.Inputs()
-}

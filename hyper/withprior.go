@@ -63,7 +63,8 @@ func (w WithPrior) Validate() error {
 
 func (w WithPrior) Inputs() int { return max(inputsOf(w.Belief), inputsOf(w.Prior)) }
 
-func inputsOf(b Belief) int {
+// inputsOf returns the number of features of the inputs of a base model or a belief, or -1 if it does not know them.
+func inputsOf(b any) int {
 	if f, ok := b.(FixedInputs); ok {
 		return f.Inputs()
 	}
