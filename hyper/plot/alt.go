@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"slices"
 	"strings"
 
 	gonum "gonum.org/v1/plot"
@@ -10,13 +11,12 @@ import (
 // plots have appears once.
 func Alt(plots ...*gonum.Plot) string {
 	var texts []string
-	seen := map[string]bool{}
 	for _, p := range plots {
 		if p == nil {
 			continue
 		}
-		if text := described(p); text != "" && !seen[text] {
-			texts, seen[text] = append(texts, text), true
+		if text := described(p); text != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
 		}
 	}
 	if len(texts) == 0 {

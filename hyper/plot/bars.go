@@ -18,7 +18,7 @@ func Bars(axes Axes, names []string, values []float64) (*gonum.Plot, error) {
 		return nil, fmt.Errorf("%d names for %d values: give values, and a name for each", len(names), len(values))
 	}
 	for i, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if !drawable(v, false) {
 			return nil, fmt.Errorf("the value of %s is %v", names[i], v)
 		}
 	}

@@ -47,7 +47,7 @@ func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) 
 		beside := min(0.16, 0.8/float64(len(kinds))) * (float64(k) - float64(len(kinds)-1)/2)
 		points := errorPoints{shape: glyphs[k%len(glyphs)]}
 		for i, e := range kind.Values {
-			if v := float64(e.Value); !math.IsNaN(v) && !math.IsInf(v, 0) {
+			if drawable(float64(e.Value), false) {
 				points.add(float64(i)+beside, e)
 			}
 		}
@@ -111,7 +111,7 @@ type errorPoints struct {
 func (e *errorPoints) add(x float64, of stats.Estimate) {
 	v := float64(of.Value)
 	length := func(to stats.Float) float64 {
-		if d := math.Abs(float64(to) - v); !math.IsNaN(d) && !math.IsInf(d, 0) {
+		if d := math.Abs(float64(to) - v); drawable(d, false) {
 			return d
 		}
 		return 0
