@@ -74,6 +74,5 @@ func orNil(x float64) *stats.Float {
 	if math.IsNaN(x) {
 		return nil
 	}
-	f := stats.Float(x)
-	return &f
+	return new(stats.Float(x))
 }

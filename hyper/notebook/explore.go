@@ -40,6 +40,11 @@ func Explore(spec lab.Spec, keys ...string) {
 		return
 	}
 	must.M(e.open(c))
+	stay(c)
+}
+
+// stay ends the cell, and returns when the kernel has closed the connection.
+func stay(c *frontend.Conn) {
 	if gonbui.IsNotebook {
 		arrived()
 	}

@@ -54,7 +54,6 @@ func controlOf(spec lab.Spec, name string) (k control, now string, err error) {
 
 func controlFor(k catalog.Key) control {
 	text := func(raw json.RawMessage) (s string, err error) { err = json.Unmarshal(raw, &s); return s, err }
-	plain := func(raw json.RawMessage) (string, error) { return string(raw), nil }
 	switch k.Kind {
 	case "int":
 		v, _ := strconv.Atoi(k.Default)
@@ -83,6 +82,9 @@ func controlFor(k catalog.Key) control {
 	return control{k.Name, "Text", map[string]any{"value": k.Default, "continuous_update": false}, "value", text, nil}
 }
 
+// plain returns the text of a value that is a number.
+func plain(raw json.RawMessage) (string, error) { return string(raw), nil }
+
 const yes = "yes"
 
 // yesOrNo returns the text of a setting that is yes or no.
@@ -96,8 +98,7 @@ func yesOrNo(v bool) string {
 func slider(key string, value, from, to int) control {
 	return control{key, "IntSlider", map[string]any{"value": value, "min": from, "max": to, "step": 1, "readout": true,
 		"readout_format": "d", "continuous_update": true, "orientation": "horizontal"}, "value",
-		func(raw json.RawMessage) (string, error) { return string(raw), nil },
-		func(now string) (near []string) {
+		plain, func(now string) (near []string) {
 			n, _ := strconv.Atoi(now)
 			for _, v := range []int{n - 1, n + 1} {
 				if v >= from && v <= to {

@@ -2,6 +2,7 @@ package notebook
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -36,11 +37,9 @@ func (l *beliefPrograms) of(spec lab.Spec) *beliefProgram {
 	key := strings.Join(shapes, "\n")
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, other := range l.order {
-		if other == key {
-			l.order = append(append(l.order[:i:i], l.order[i+1:]...), key)
-			return l.all[key]
-		}
+	if at := slices.Index(l.order, key); at >= 0 {
+		l.order = append(slices.Delete(l.order, at, at+1), key)
+		return l.all[key]
 	}
 	if l.all == nil {
 		l.all = map[string]*beliefProgram{}

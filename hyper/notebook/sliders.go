@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/must"
 	gonum "gonum.org/v1/plot"
 
@@ -44,11 +43,7 @@ func Sliders(draw func(values []float64) []*gonum.Plot, sliders ...Slider) {
 		return
 	}
 	must.M(s.open(c, first))
-	if gonbui.IsNotebook {
-		arrived()
-	}
-	must.M(c.Stay())
-	<-c.Gone()
+	stay(c)
 }
 
 // slides draws figures for the numbers of sliders, one after the other.
