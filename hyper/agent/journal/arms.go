@@ -54,10 +54,7 @@ func (w *writer) arms(a *Arms) {
 	for _, like := range a.Like {
 		w.count(like + 1)
 	}
-	w.count(len(a.Offered))
-	for _, arm := range a.Offered {
-		w.count(arm)
-	}
+	w.counts(a.Offered)
 	w.texts(a.Names)
 	w.count(a.Was)
 	w.flag(a.Anew)
@@ -74,8 +71,7 @@ func (r *reader) arms() *Arms {
 func (w *writer) texts(all []string) {
 	w.count(len(all))
 	for _, text := range all {
-		w.count(len(text))
-		w.out = append(w.out, text...)
+		w.text(text)
 	}
 }
 
@@ -86,6 +82,13 @@ func (r *reader) texts() (out []string) {
 		out = append(out, r.textOf(mostBytes))
 	}
 	return out
+}
+
+func (w *writer) counts(all []int) {
+	w.count(len(all))
+	for _, n := range all {
+		w.count(n)
+	}
 }
 
 // counts returns nil for an empty list.

@@ -221,10 +221,7 @@ func (w *writer) decision(d *Decision) {
 	if len(d.Actions) > 0 {
 		w.numbers(slices.Concat(d.Actions...))
 	}
-	w.count(len(d.Arms))
-	for _, arm := range d.Arms {
-		w.count(arm)
-	}
+	w.counts(d.Arms)
 	w.count(d.Action)
 	w.numbers(d.Probabilities)
 	w.numbers(d.Input)
@@ -369,15 +366,7 @@ func (r *reader) decision() *Decision {
 			d.Actions = slices.Collect(slices.Chunk(flat, len(flat)/n))
 		}
 	}
-	if n := r.count(mostNumbers); n > len(r.left) {
-		r.fail("arms are cut off")
-	} else if n > 0 {
-		d.Arms = make([]int, n)
-		for i := range d.Arms {
-			d.Arms[i] = r.count(mostNumbers)
-		}
-	}
-	d.Action = r.count(mostNumbers)
+	d.Arms, d.Action = r.counts(), r.count(mostNumbers)
 	d.Probabilities, d.Input = r.numbers(), r.numbers()
 	return d
 }
