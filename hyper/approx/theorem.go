@@ -2,6 +2,7 @@ package approx
 
 import (
 	"math"
+	"slices"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/base"
@@ -165,8 +166,8 @@ func (t *Theorem) near(z, f []float64) {
 
 // At writes h~(x, z) for all x in X to f. It evaluates the theorem's network directly, in double precision.
 func (t *Theorem) At(z, f []float64) {
-	net := Network{Layers: append([]Layer{}, t.Net.Layers...)}
-	net.Layers[1].B = append(append([]float64{}, net.Layers[1].B[:1]...), z...)
+	net := Network{Layers: slices.Clone(t.Net.Layers)}
+	net.Layers[1].B = slices.Concat(net.Layers[1].B[:1], z)
 	for i, x := range t.Points {
 		net.At([]float64{x}, f[i:i+1])
 	}
@@ -177,10 +178,7 @@ func (t *Theorem) At(z, f []float64) {
 // each component of z, C has one column.
 func (t *Theorem) Model() hyper.Model {
 	k, n := len(t.Points), t.Net.Size()
-	sizes := make([]int, k)
-	for i := range sizes {
-		sizes[i] = 1
-	}
+	sizes := slices.Repeat([]int{1}, k)
 	sizes[0] += t.First
 	sizes[k-1] += n - t.First - k
 	return hyper.Model{
