@@ -47,10 +47,7 @@ func TestReward(t *testing.T) {
 	if status != 0 || !strings.Contains(out, "250 of 250 rewards") || stderr != "" {
 		t.Errorf("sent again: exit status %d, want 0 and no error: %s %s", status, out, stderr)
 	}
-	var h api.Health
-	w := must.M1(http.Get(s.url + "/v1/health"))
-	defer w.Body.Close()
-	if must.M(json.NewDecoder(w.Body).Decode(&h)); h.Data != decisions {
+	if h := s.health(); h.Data != decisions {
 		t.Errorf("the agent has learned from %d rewards, want %d", h.Data, decisions)
 	}
 	status, out, stderr = send(written(t, "others.csv", "id,reward\n"+strings.Repeat("9-00000000,1\n", 30)))

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,8 +13,6 @@ import (
 	"time"
 
 	"github.com/janpfeifer/must"
-
-	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 // specOf returns a file with arms named by these letters.
@@ -158,10 +154,7 @@ func killedBetween(t *testing.T, specs [][2]string) string {
 			t.Errorf("the reward of the acknowledged decision %s is refused", id)
 		}
 	}
-	var h api.Health
-	w := must.M1(http.Get(s.url + "/v1/health"))
-	defer w.Body.Close()
-	must.M(json.NewDecoder(w.Body).Decode(&h))
+	h := s.health()
 	s.stop(os.Kill)
 	status, out, stderr := call(t, "replay", data, "--to", filepath.Join(dir, "to"))
 	if status != 0 || !strings.Contains(out, fmt.Sprintf("learned from %d rewards", h.Data)) || h.Data < acked {

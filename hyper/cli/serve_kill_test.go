@@ -20,7 +20,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/durable"
 	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
-	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
 var kills = flag.Int("kills", 3, "how often TestServeKilled kills the server")
@@ -109,10 +108,7 @@ func TestServeKilled(t *testing.T) {
 			}
 		}
 	}
-	var h api.Health
-	w := must.M1(http.Get(s.url + "/v1/health"))
-	defer w.Body.Close()
-	must.M(json.NewDecoder(w.Body).Decode(&h))
+	h := s.health()
 	if h.Data < acked || h.Data > len(all.sent) {
 		t.Errorf("the agent has learned from %d rewards; %d were acknowledged of %d sent", h.Data, acked, len(all.sent))
 	}

@@ -73,10 +73,7 @@ func resident(pid int) float64 {
 // percentile of each minute is under 20 ms, and the median memory of the last ten minutes equals that of the ten
 // minutes before.
 func TestServeLoad(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "agent.json")
-	must.M(os.WriteFile(file, []byte(*loadSpec), 0o600))
-	s := startService(t, filepath.Join(dir, "data"), file)
+	s := startService(t, filepath.Join(t.TempDir(), "data"), written(t, "agent.json", *loadSpec))
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	post := func(path, text string) (out struct{ ID string }, err error) {
 		w, err := client.Post(s.url+path, "application/json", strings.NewReader(text))

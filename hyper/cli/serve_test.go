@@ -75,6 +75,15 @@ func (s *service1) post(path, token, text string) (status int, out map[string]an
 	return w.StatusCode, out
 }
 
+// health returns what the server says about itself.
+func (s *service1) health() (h api.Health) {
+	s.t.Helper()
+	w := must.M1((&http.Client{Timeout: 10 * time.Second}).Get(s.url + "/v1/health"))
+	defer w.Body.Close()
+	must.M(json.NewDecoder(w.Body).Decode(&h))
+	return h
+}
+
 // stop ends the server by a signal, and waits for its exit status.
 func (s *service1) stop(with os.Signal) int {
 	s.t.Helper()
@@ -131,11 +140,7 @@ func TestServe(t *testing.T) {
 	if status, out := s.post("/v1/reward", "secret", fmt.Sprintf(reward, last["id"])); status != http.StatusOK {
 		t.Errorf("reward after a restart: status %d, want 200: %v", status, out)
 	}
-	var h api.Health
-	w := must.M1((&http.Client{Timeout: 10 * time.Second}).Get(s.url + "/v1/health"))
-	defer w.Body.Close()
-	must.M(json.NewDecoder(w.Body).Decode(&h))
-	if h.Data != 2 || h.Status != "ok" {
+	if h := s.health(); h.Data != 2 || h.Status != "ok" {
 		t.Errorf("health: got %+v, want 2 data and ok", h)
 	}
 }
@@ -145,13 +150,9 @@ func TestServe(t *testing.T) {
 func TestReplayAndEvaluate(t *testing.T) {
 	dir := t.TempDir()
 	data, to := filepath.Join(dir, "data"), filepath.Join(dir, "other")
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		must.M(os.WriteFile(path, []byte(text), 0o600))
-		return path
-	}
-	file := write("random.json", `{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 10}, "floor": 1}`)
-	better := write("better.json", `{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 5}}`)
+	file := written(t, "random.json",
+		`{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 10}, "floor": 1}`)
+	better := written(t, "better.json", `{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 5}}`)
 	s := startService(t, data, file, "--sync", "none")
 	for i := range 300 {
 		_, d := s.post("/v1/decide", "", fmt.Sprintf(`{"context": {"x": %d}}`, i%5))
@@ -200,13 +201,13 @@ func TestReplayAndEvaluate(t *testing.T) {
 	for want, args := range map[string][]string{
 		"there is no log in this folder: file does not exist: want the folder of a hyper serve": {"evaluate", dir},
 		`arms must be arms of the log, a, b; got "z"`: {"evaluate", data, "--agent",
-			write("c.json", `{"arms": ["b", "z"], "context": {"names": ["x"]}}`)},
+			written(t, "c.json", `{"arms": ["b", "z"], "context": {"names": ["x"]}}`)},
 		"--learn must be between 0 and 1":       {"evaluate", data, "--learn", "0"},
 		"--missing must be between -1e18":       {"evaluate", data, "--missing", "NaN"},
 		"--to must name a folder that does not": {"replay", data, "--to", data},
 		"takes one argument, LOG":               {"replay"},
 		"d.json: context.buckets must be as in the folder, 0, got 3": {"replay", data, "--to", dir + "/x", "--agent",
-			write("d.json", `{"arms": ["a", "b"], "context": {"names": ["x"], "buckets": 3}}`)},
+			written(t, "d.json", `{"arms": ["a", "b"], "context": {"names": ["x"], "buckets": 3}}`)},
 		"--level must be between 0 and 1": {"evaluate", data, "--level", "2"},
 	} {
 		refused(t, args, want)
@@ -219,23 +220,16 @@ func TestServeFrom(t *testing.T) {
 		t.Skip("TestServeLoad is quicker")
 	}
 	dir := t.TempDir()
-	file := filepath.Join(dir, "agent.json")
-	must.M(os.WriteFile(file, []byte(`{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 10}}`), 0o600))
+	file := written(t, "agent.json", `{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 10}}`)
 	s := startService(t, filepath.Join(dir, "data"), file)
 	r := startService(t, filepath.Join(dir, "reader"), "", "--from", s.url, "--ask-every", "100ms")
 	for range 5 {
 		_, d := s.post("/v1/decide", "", `{"context": {"x": 1}}`)
 		s.post("/v1/reward", "", fmt.Sprintf(`{"id": "%v", "reward": 1}`, d["id"]))
 	}
-	health := func() (h api.Health) {
-		w := must.M1(http.Get(r.url + "/v1/health"))
-		defer w.Body.Close()
-		must.M(json.NewDecoder(w.Body).Decode(&h))
-		return h
-	}
-	for begun := time.Now(); health().Data != 5; time.Sleep(50 * time.Millisecond) {
+	for begun := time.Now(); r.health().Data != 5; time.Sleep(50 * time.Millisecond) {
 		if time.Since(begun) > 20*time.Second {
-			t.Fatalf("the reader did not follow within 20 s: %+v", health())
+			t.Fatalf("the reader did not follow within 20 s: %+v", r.health())
 		}
 	}
 	if status, d := r.post("/v1/decide", "", `{"context": {"x": 1}}`); status != http.StatusOK || d["id"] != "" {
@@ -245,7 +239,7 @@ func TestServeFrom(t *testing.T) {
 		t.Errorf("exit status %d, want 0", status)
 	}
 	r.said("continues with the last snapshot")
-	if h := health(); h.Status != "not following" || h.Data != 5 {
+	if h := r.health(); h.Status != "not following" || h.Data != 5 {
 		t.Errorf("health: got %+v, want \"not following\" and 5 data", h)
 	}
 	if status := r.stop(syscall.SIGTERM); status != 0 {
@@ -255,27 +249,21 @@ func TestServeFrom(t *testing.T) {
 
 // Wrong flags and files are refused, with the exit status of bad input.
 func TestServeRefuses(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		must.M(os.WriteFile(path, []byte(text), 0o600))
-		return path
-	}
-	good := write("good.json", `{"arms": ["a", "b"]}`)
+	good := written(t, "good.json", `{"arms": ["a", "b"]}`)
 	for want, args := range map[string][]string{
 		"takes one argument, FILE.json":       {},
 		"no such file":                        {"nowhere.json"},
-		"there is nothing to choose from":     {write("1.json", `{}`)},
-		`unknown field "arm"`:                 {write("2.json", `{"arm": ["a"]}`)},
-		"arms must have at least two names":   {write("3.json", `{"arms": ["a"]}`)},
-		`different names, got "a" at place 1`: {write("4.json", `{"arms": ["a", "a"]}`)},
-		`(did you mean "bayesian-linear"?)`:   {write("5.json", `{"arms": ["a", "b"], "learner": "bayesian-liner"}`)},
-		`unknown key "wave"`:                  {write("6.json", `{"action": {"buckets": 2}, "set": {"wave": 3}}`)},
-		"replay must be growth":               {write("7.json", `{"arms": ["a", "b"], "replay": "all"}`)},
-		"something after the JSON value":      {write("8.json", `{"arms": ["a", "b"]} {}`)},
-		`key "set.a" is there twice`:          {write("10.json", `{"arms": ["a", "b"], "set": {"a": 1, "a": 2}}`)},
-		"arms[1] must be a string, got":       {write("11.json", `{"arms": ["a", 2]}`)},
-		`unknown unit " days"`:                {write("9.json", `{"arms": ["a", "b"], "expire": "3 days"}`)},
+		"there is nothing to choose from":     {written(t, "1.json", `{}`)},
+		`unknown field "arm"`:                 {written(t, "2.json", `{"arm": ["a"]}`)},
+		"arms must have at least two names":   {written(t, "3.json", `{"arms": ["a"]}`)},
+		`different names, got "a" at place 1`: {written(t, "4.json", `{"arms": ["a", "a"]}`)},
+		`(did you mean "bayesian-linear"?)`:   {written(t, "5.json", `{"arms": ["a", "b"], "learner": "bayesian-liner"}`)},
+		`unknown key "wave"`:                  {written(t, "6.json", `{"action": {"buckets": 2}, "set": {"wave": 3}}`)},
+		"replay must be growth":               {written(t, "7.json", `{"arms": ["a", "b"], "replay": "all"}`)},
+		"something after the JSON value":      {written(t, "8.json", `{"arms": ["a", "b"]} {}`)},
+		`key "set.a" is there twice`:          {written(t, "10.json", `{"arms": ["a", "b"], "set": {"a": 1, "a": 2}}`)},
+		"arms[1] must be a string, got":       {written(t, "11.json", `{"arms": ["a", 2]}`)},
+		`unknown unit " days"`:                {written(t, "9.json", `{"arms": ["a", "b"], "expire": "3 days"}`)},
 		"can be reached from other machines":  {good, "--listen", "0.0.0.0:0"},
 		"HOST:PORT":                           {good, "--listen", "8080"},
 		"names or addresses without a port":   {good, "--host", "agent:8080"},
@@ -283,7 +271,7 @@ func TestServeRefuses(t *testing.T) {
 		"TLS needs a certificate and its key": {good, "--tls-cert", "a.pem"},
 		"--sync must be each, grouped":        {good, "--sync", "some"},
 		"KeepLog must not be negative":        {good, "--keep-log", "-1h"},
-		"one word, the token":                 {good, "--token-file", write("empty", "\n")},
+		"one word, the token":                 {good, "--token-file", written(t, "empty", "\n")},
 		"MostActions must be at least 1":      {good, "--max-actions", "-1"},
 		"--from takes no FILE.json":           {good, "--from", "http://127.0.0.1:1"},
 		"From must be the address":            {"--from", "agent:8080"},
