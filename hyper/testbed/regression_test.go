@@ -15,7 +15,6 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
-	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -197,13 +196,7 @@ func TestRegressionAgents(t *testing.T) {
 			agents = agents[len(agents)-2:]
 		}
 		for _, a := range agents {
-			usual := a.Learner
-			a.Learner = func(inputs, data int) learner.Learner {
-				l := usual(inputs, data)
-				l.Train.Steps = 2
-				return l
-			}
-			a.Steps = steps(4)
+			a = short(a, 4, 2)
 			if err := a.Validate(2, 5); err != nil {
 				t.Error(err)
 			}

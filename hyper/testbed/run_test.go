@@ -110,13 +110,7 @@ func TestResultsAreOfTheProblemAlone(t *testing.T) {
 		agents = agents[:1]
 	}
 	for _, a := range agents {
-		make := a.Learner
-		a.Learner = func(inputs, data int) learner.Learner {
-			l := make(inputs, data)
-			l.Train.Steps = 3
-			return l
-		}
-		a.Steps = steps(9)
+		a = short(a, 9, 3)
 		o := Options{Backend: backend.Go, Batches: 2, Side: 3} // on this backend nothing has to be compiled
 		together := divergences(t, a, s, o)
 		o.Side = 1
@@ -211,7 +205,7 @@ func TestWorker(t *testing.T) {
 		s.Problems[i].Number = i
 	}
 	o := Options{Backend: backend.Go, Batches: 5, Side: 2, Taus: []int{10}}
-	want := divergences(t, short(MLP(Classes)), s, o)[10]
+	want := divergences(t, short(MLP(Classes), 1, 20), s, o)[10]
 	text := must.M1(told(t, "2\n0\n", 2, s, o, "0/1"))
 	var got []int
 	for line := range strings.Lines(text) {
@@ -242,7 +236,7 @@ func told(t *testing.T, jobs string, lines int, s Sweep, o Options, share string
 	said, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Worker(t.Context(), in, out, short(MLP(Classes)), s, o, share)
+		ended <- Worker(t.Context(), in, out, short(MLP(Classes), 1, 20), s, o, share)
 		_ = out.Close()
 	}()
 	go func() { _, _ = io.WriteString(parent, jobs) }()
@@ -259,7 +253,7 @@ func told(t *testing.T, jobs string, lines int, s Sweep, o Options, share string
 // inputs, and functions that are drawn, with dyadic inputs. XLA, which takes seconds to compile a case, has one.
 func TestProjectedExam(t *testing.T) {
 	s := few(2, 5)
-	agents := []Agent{untrained(5), short(Ensemble(Classes, 6)), short(Hypermodel(Classes))}
+	agents := []Agent{untrained(5), short(Ensemble(Classes, 6), 1, 20), short(Hypermodel(Classes), 1, 20)}
 	if testing.Short() { // functions that are drawn take some ten seconds
 		agents = agents[:2]
 	}
@@ -292,14 +286,14 @@ func TestProjectedExam(t *testing.T) {
 	}
 }
 
-// short returns an agent that is trained by a few steps.
-func short(a Agent) Agent {
+// short returns an agent that makes some SGD steps in all, and some in each call.
+func short(a Agent, all, each int) Agent {
 	usual := a.Learner
 	a.Learner = func(inputs, data int) learner.Learner {
 		l := usual(inputs, data)
-		l.Train.Steps = 20
+		l.Train.Steps = each
 		return l
 	}
-	a.Steps = steps(1)
+	a.Steps = steps(all)
 	return a
 }

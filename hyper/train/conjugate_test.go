@@ -1,7 +1,6 @@
 package train
 
 import (
-	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/hypermodels/hypermodels/hyper"
@@ -90,14 +90,7 @@ func TestConjugateIsThePosterior(t *testing.T) {
 
 // standardised subtracts the mean from y and divides by the standard deviation.
 func standardised(y []float64) {
-	mean, m2 := 0.0, 0.0
-	for _, v := range y {
-		mean += v / float64(len(y))
-	}
-	for _, v := range y {
-		m2 += (v - mean) * (v - mean)
-	}
-	sd := math.Sqrt(m2 / float64(len(y)-1))
+	mean, sd := stat.MeanStdDev(y, nil)
 	for i := range y {
 		y[i] = (y[i] - mean) / sd
 	}

@@ -145,11 +145,10 @@ func TestStandardizedDoesNotDrift(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(5, 6))
 	y := make([]float64, 100)
-	var mean, sd float64
 	for i := range y {
 		y[i] = float64(float32(100 + r.NormFloat64()))
 	}
-	mean, sd = stat.MeanStdDev(y, nil)
+	mean, sd := stat.MeanStdDev(y, nil)
 	standard := make([]float64, len(y))
 	for i := range y {
 		standard[i] = (y[i] - mean) / sd
