@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
+	"github.com/janpfeifer/must"
 )
 
 // helperVar makes the test program one of two helpers of TestGuardFollowsDyingThreads.
@@ -52,9 +53,7 @@ func TestGuardFollowsDyingThreads(t *testing.T) {
 		file := filepath.Join(dir, strconv.Itoa(i))
 		cmd := exec.Command(run, guardVerb, "--", os.Args[0], file)
 		cmd.Env = append(os.Environ(), helperVar+"=first")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.M(cmd.Start())
 		var pids []string
 		eventually(t, 10*time.Second, "the command to start", func() bool {
 			text, _ := os.ReadFile(file)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
+	"github.com/janpfeifer/must"
 )
 
 // TestGuardLeavesNothing kills the parent of a guard whose command has started a process in a session of its own.
@@ -21,15 +22,11 @@ func TestGuardLeavesNothing(t *testing.T) {
 	run := testprogram.Build(t)
 	dir := t.TempDir()
 	litter, pidFile := filepath.Join(dir, "litter"), filepath.Join(dir, "pid")
-	if err := os.Mkdir(litter, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.Mkdir(litter, 0o755))
 	// The command ignores SIGTERM and leaves an orphan.
 	const command = `trap "" TERM; setsid sh -c 'echo $$ >"$0"; exec sleep 300' "$0" & wait; sleep 300`
 	parent := exec.Command("sh", "-c", `"$0" guard --remove "$1" -- sh -c "$2" "$3" & wait`, run, litter, command, pidFile)
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.M(parent.Start())
 	var orphan int
 	eventually(t, 5*time.Second, "the command to start", func() bool {
 		text, _ := os.ReadFile(pidFile)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/janpfeifer/must"
 )
 
 // TestProgramIsKept compiles a program of a module, and of a local module that it requires.
@@ -21,9 +23,7 @@ func TestProgramIsKept(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, sub := range []string{"a/say", "b"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.MkdirAll(filepath.Join(dir, sub), 0o755))
 	}
 	write(t, filepath.Join(dir, "a", "go.mod"), "module example.org/a\ngo 1.26\nrequire example.org/b v0.0.0\n"+
 		"replace example.org/b => ../b\n")
@@ -35,10 +35,7 @@ func TestProgramIsKept(t *testing.T) {
 	s := store(t.TempDir())
 	says := func(want string) string {
 		t.Helper()
-		program, err := s.program(t.Context(), g, filepath.Join(dir, "a"), "example.org/a/say")
-		if err != nil {
-			t.Fatal(err)
-		}
+		program := must.M1(s.program(t.Context(), g, filepath.Join(dir, "a"), "example.org/a/say"))
 		if out, err := exec.Command(program).CombinedOutput(); err != nil || string(out) != want {
 			t.Errorf("the program says %q, %v; want %q", out, err, want)
 		}
@@ -46,10 +43,7 @@ func TestProgramIsKept(t *testing.T) {
 	}
 	modified := func(file string) time.Time {
 		t.Helper()
-		info, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.M1(os.Stat(file))
 		return info.ModTime()
 	}
 

@@ -9,20 +9,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/janpfeifer/must"
 )
 
 // below returns the files and folders below a folder.
 func below(t *testing.T, dir string) []string {
 	t.Helper()
 	var list []string
-	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+	must.M(filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(dir, path)
 		list = append(list, filepath.ToSlash(rel))
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return list
 }
 
@@ -31,19 +30,12 @@ func TestUninstallRemovesWhatInstallWrote(t *testing.T) {
 	data := filepath.Join(prefix, "share", "jupyter")
 	k := kit{repo: testCheckout(t), store: store(t.TempDir())}
 	other := filepath.Join(data, "kernels", "python3")
-	if err := os.MkdirAll(other, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.MkdirAll(other, 0o755))
 	before := below(t, prefix)
 	for range 2 { // the second time replaces the first
-		if err := k.installKernels(t.Context(), data); err != nil {
-			t.Fatal(err)
-		}
+		must.M(k.installKernels(t.Context(), data))
 	}
-	text, err := os.ReadFile(filepath.Join(data, "kernels", kernelName, "kernel.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.M1(os.ReadFile(filepath.Join(data, "kernels", kernelName, "kernel.json")))
 	var s kernelSpec
 	if err := json.Unmarshal(text, &s); err != nil || len(s.Argv) != 3 || !filepath.IsAbs(s.Argv[1]) ||
 		s.Interrupt != "message" {
@@ -57,9 +49,7 @@ func TestUninstallRemovesWhatInstallWrote(t *testing.T) {
 	}
 	cmd := command()
 	cmd.SetArgs([]string{"uninstall", "--prefix", prefix})
-	if err := cmd.ExecuteContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.M(cmd.ExecuteContext(t.Context()))
 	if after := below(t, prefix); !slices.Equal(before, after) {
 		t.Errorf("files left: %v, before %v, want no difference", after, before)
 	}
@@ -68,22 +58,13 @@ func TestUninstallRemovesWhatInstallWrote(t *testing.T) {
 func TestUninstallKeepsWhatOthersWrote(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "jupyter")
 	k := kit{repo: testCheckout(t), store: store(t.TempDir())}
-	if err := k.installKernels(t.Context(), data); err != nil {
-		t.Fatal(err)
-	}
+	must.M(k.installKernels(t.Context(), data))
 	dir := filepath.Join(data, "kernels", kernelName)
 	for _, name := range []string{"kernel.json", "mine.txt"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("mine"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.WriteFile(filepath.Join(dir, name), []byte("mine"), 0o644))
 	}
-	m, err := readManifest(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.remove(); err != nil {
-		t.Fatal(err)
-	}
+	m := must.M1(readManifest(data))
+	must.M(m.remove())
 	if got := strings.Join(below(t, dir), " "); got != ". kernel.json mine.txt" {
 		t.Errorf("files left: got %s", got)
 	}
@@ -101,15 +82,11 @@ func TestUninstallKeepsWhatOthersWrote(t *testing.T) {
 func TestKernelsForCUDA(t *testing.T) {
 	k := kit{repo: testCheckout(t), store: store(t.TempDir())}
 	file := k.store.path("jupyter", "data", "kernels", cudaKernelName, "kernel.json")
-	if err := k.offerCUDA([]string{kernelName, cudaKernelName}, goTool{path: "/go/bin/go"}); err != nil {
-		t.Fatal(err)
-	}
+	must.M(k.offerCUDA([]string{kernelName, cudaKernelName}, goTool{path: "/go/bin/go"}))
 	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `"HYPER_BACKEND": "xla:cuda"`) {
 		t.Errorf("kernel.json for CUDA: got %s (%v), want HYPER_BACKEND", text, err)
 	}
-	if err := k.offerCUDA([]string{kernelName}, goTool{}); err != nil {
-		t.Fatal(err)
-	}
+	must.M(k.offerCUDA([]string{kernelName}, goTool{}))
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the CUDA kernel is offered although CUDA does not load")
 	}

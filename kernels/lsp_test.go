@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/janpfeifer/must"
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
@@ -45,9 +46,7 @@ func openPage(t *testing.T) *lspPage {
 	cmd.Stderr, cmd.Env = os.Stderr, append(os.Environ(), "TMPDIR="+tmp, "GOTMPDIR=")
 	in, err1 := cmd.StdinPipe()
 	out, err2 := cmd.StdoutPipe()
-	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
-		t.Fatal(err)
-	}
+	must.M(errors.Join(err1, err2, cmd.Start()))
 	p := &lspPage{t: t, faults: make(chan diagnosed, 1000), last: map[string][]string{}}
 	hear := func(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) (any, error) {
 		if r.Method == "textDocument/publishDiagnostics" {
@@ -189,19 +188,14 @@ func TestFaultsOfLaterCells(t *testing.T) {
 // codeOf returns a notebook's code, joined as by jupyter-lsp.
 func codeOf(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.M1(os.ReadFile(path))
 	var book struct {
 		Cells []struct {
 			Type   string `json:"cell_type"`
 			Source json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(text, &book); err != nil {
-		t.Fatal(err)
-	}
+	must.M(json.Unmarshal(text, &book))
 	var cells []string
 	for _, c := range book.Cells {
 		var lines []string

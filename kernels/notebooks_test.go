@@ -18,6 +18,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 	"github.com/hypermodels/hypermodels/kernels/layer"
+	"github.com/janpfeifer/must"
 )
 
 // result runs the command and returns its output and exit status.
@@ -63,10 +64,7 @@ notebook.Check(1+1 == 3, "it is less than %d", 3)`, answer("notebook.Check(1+1 =
 	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 		t.Error("the run changed the notebook itself")
 	}
-	executed, err := os.ReadFile(filepath.Join(folder, "first.ipynb"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	executed := must.M1(os.ReadFile(filepath.Join(folder, "first.ipynb")))
 	for _, want := range []string{"[3]float32{1, 4, 9}", "image/png", `"full\n"`, `| agent |`, "Dir is missing",
 		"Not yet.** it is less than 3"} {
 		if !strings.Contains(string(executed), want) {
@@ -194,9 +192,7 @@ func allNotebooks(t *testing.T) map[string][]byte {
 	}
 	all := map[string][]byte{}
 	for _, path := range append(paths, repo.path("kernels", "project", "explore.ipynb.tmpl")) {
-		if all[path], err = os.ReadFile(path); err != nil {
-			t.Fatal(err)
-		}
+		all[path] = must.M1(os.ReadFile(path))
 	}
 	return all
 }
@@ -216,16 +212,12 @@ func TestNotebooksAreAsLabSavesThem(t *testing.T) {
 		out := json.NewEncoder(&saved)
 		out.SetEscapeHTML(false)
 		out.SetIndent("", " ")
-		if err := out.Encode(whole); err != nil {
-			t.Fatal(err)
-		}
+		must.M(out.Encode(whole))
 		if !bytes.Equal(saved.Bytes(), text) {
 			t.Errorf("%s is not the JSON that JupyterLab writes: %s", path, firstDifference(text, saved.Bytes()))
 		}
 		var n committed
-		if err := json.Unmarshal(text, &n); err != nil {
-			t.Fatal(err)
-		}
+		must.M(json.Unmarshal(text, &n))
 		if !maps.Equal(n.Metadata.LanguageInfo, layer.LanguageInfo()) || n.Minor != 5 {
 			t.Errorf("%s: format 4.%d, language_info %v; want 4.5, %v", path, n.Minor, n.Metadata.LanguageInfo,
 				layer.LanguageInfo())
@@ -256,10 +248,7 @@ func firstDifference(got, want []byte) string {
 
 // The language version of the kernel is the version in go.mod, with which cells are compiled.
 func TestLanguageVersion(t *testing.T) {
-	text, err := os.ReadFile(testCheckout(t).path("go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.M1(os.ReadFile(testCheckout(t).path("go.mod")))
 	version := layer.LanguageInfo()["version"]
 	if !regexp.MustCompile(`\ngo ` + regexp.QuoteMeta(version) + `[.\n]`).Match(text) {
 		t.Errorf("the kernel reports Go %s, and go.mod has another version", version)
@@ -274,9 +263,7 @@ var links = regexp.MustCompile(`\]\(([^()\s]+)\)|(?m:^\[[^\]]+\]: *(\S+))|(?:hre
 func TestNotebookLinks(t *testing.T) {
 	for path, text := range allNotebooks(t) {
 		var n committed
-		if err := json.Unmarshal(text, &n); err != nil {
-			t.Fatal(err)
-		}
+		must.M(json.Unmarshal(text, &n))
 		for i, c := range n.Cells {
 			texts := []string{}
 			if c.Type == "markdown" {
@@ -311,9 +298,7 @@ func joined(t *testing.T, raw json.RawMessage) (text string) {
 	if raw == nil || json.Unmarshal(raw, &text) == nil {
 		return text
 	}
-	if err := json.Unmarshal(raw, &lines); err != nil {
-		t.Fatal(err)
-	}
+	must.M(json.Unmarshal(raw, &lines))
 	return strings.Join(lines, "")
 }
 

@@ -8,14 +8,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/janpfeifer/must"
 )
 
 func testCheckout(t *testing.T) checkout {
 	t.Helper()
-	_, repo, err := here()
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, repo := must.M2(here())
 	return repo
 }
 
@@ -48,10 +47,7 @@ func TestRequirementsArePinnedByHash(t *testing.T) {
 // entries splits a requirements file into requirements, each with its hashes.
 func entries(t *testing.T, file string) [][]string {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.M1(os.ReadFile(file))
 	var list [][]string
 	for line := range strings.Lines(strings.ReplaceAll(string(data), "\\\n", "\x00")) {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
@@ -72,10 +68,7 @@ func entries(t *testing.T, file string) [][]string {
 // required maps the modules that a go.mod requires to their versions.
 func required(t *testing.T, path string) map[string]string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.M1(os.ReadFile(path))
 	versions := map[string]string{}
 	for _, m := range regexp.MustCompile(`(?m)^(?:require )?\s*(\S+\.\S+/\S+) (v\S+)`).FindAllStringSubmatch(string(data), -1) {
 		versions[m[1]] = m[2]
@@ -88,14 +81,8 @@ func TestImageHasWhatSetupImports(t *testing.T) {
 	repo := testCheckout(t)
 	cmd := exec.Command("go", "list", "-deps", "./kernels")
 	cmd.Dir = string(repo)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.ReadFile(repo.path("docker", "Dockerfile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.M1(cmd.Output())
+	file := must.M1(os.ReadFile(repo.path("docker", "Dockerfile")))
 	for _, name := range strings.Fields(string(out)) {
 		dir, own := strings.CutPrefix(name, modulePath+"/hyper/")
 		if dir = "hyper/" + dir; own && !strings.Contains(string(file), "\nCOPY "+dir+" "+dir+"\n") {
@@ -124,10 +111,7 @@ func TestGoPins(t *testing.T) {
 func TestStartWithoutInstalling(t *testing.T) {
 	repo := testCheckout(t)
 	read := func(path ...string) string {
-		text, err := os.ReadFile(repo.path(path...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.M1(os.ReadFile(repo.path(path...)))
 		return string(text)
 	}
 	find := func(pattern, text string) string {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
+	"github.com/janpfeifer/must"
 )
 
 // TestFilesOfTheFolderAreNoPartOfPython runs the Python commands of setup, lab and run in a folder whose files have the
@@ -18,9 +19,7 @@ func TestFilesOfTheFolderAreNoPartOfPython(t *testing.T) {
 	for _, name := range []string{"queue", "random", "json", "venv", "ensurepip", "pip", "nbformat", "nbclient",
 		"jupyterlab", "compileall"} {
 		trap := "open('" + ran + "', 'a').write(__name__ + '\\n')\n"
-		if err := os.WriteFile(filepath.Join(dir, name+".py"), []byte(trap), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.WriteFile(filepath.Join(dir, name+".py"), []byte(trap), 0o644))
 	}
 	writeNotebook(t, filepath.Join(dir, "one.ipynb"), "%%\n")
 	checkout := string(testCheckout(t))
@@ -29,17 +28,9 @@ func TestFilesOfTheFolderAreNoPartOfPython(t *testing.T) {
 	}
 	k := kit{repo: testCheckout(t)}
 	t.Chdir(dir)
-	py, err := findPython(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	venv, err := venvItem(k.repo, py)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if k.store, err = openStore(); err != nil {
-		t.Fatal(err)
-	}
+	py := must.M1(findPython(t.Context()))
+	venv := must.M1(venvItem(k.repo, py))
+	k.store = must.M1(openStore())
 	k.venv = k.store.dir(venv)
 	lab := k.jupyterLab()
 	for _, cmd := range []*exec.Cmd{

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/janpfeifer/must"
 )
 
 // writeNotebook writes a notebook of code cells. A source that begins with < or # makes a Markdown cell.
@@ -22,14 +24,9 @@ func writeNotebook(t *testing.T, path string, sources ...string) {
 		cells = append(cells, map[string]any{"cell_type": "code", "source": source, "metadata": map[string]any{},
 			"outputs": []any{}, "execution_count": nil})
 	}
-	data, err := json.Marshal(map[string]any{"nbformat": 4, "nbformat_minor": 4, "metadata": map[string]any{},
-		"cells": cells})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	data := must.M1(json.Marshal(map[string]any{"nbformat": 4, "nbformat_minor": 4, "metadata": map[string]any{},
+		"cells": cells}))
+	must.M(os.WriteFile(path, data, 0o644))
 }
 
 func TestNotebooksOfGo(t *testing.T) {
@@ -51,9 +48,7 @@ func TestRunRefusesBadInput(t *testing.T) {
 	writeNotebook(t, sizes, "notebook.Choose(1, 2)")
 	for path, content := range map[string]string{text: "no notebook", old: `{"nbformat": 3, "worksheets": []}`,
 		python: `{"nbformat": 4, "cells": [], "metadata": {"language_info": {"name": "python"}}}`} {
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.WriteFile(path, []byte(content), 0o644))
 	}
 	for _, c := range []struct{ args, want string }{
 		{"run --inplace --out x " + good, "give one"},
@@ -122,9 +117,7 @@ func TestFaultShowsCellAndError(t *testing.T) {
 func TestModuleIsFoundFromBelow(t *testing.T) {
 	repo, dir := testCheckout(t), t.TempDir()
 	deep := filepath.Join(dir, "a", "b")
-	if err := os.MkdirAll(deep, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.MkdirAll(deep, 0o755))
 	other := checkout("/elsewhere")
 	check := func(from, folder, sees string) {
 		t.Helper()
@@ -147,9 +140,7 @@ func TestModuleIsFoundFromBelow(t *testing.T) {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(path, []byte(text), 0o644))
 }
 
 func TestMergeEnv(t *testing.T) {

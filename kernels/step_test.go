@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/janpfeifer/must"
 )
 
 // shown returns the output of a step with a shell command on a terminal with a number of columns, and the step's error.
@@ -37,10 +39,7 @@ func TestStepOnATerminal(t *testing.T) {
 		{60, counter{}, "installing it: 0 s, Collecting b", done},
 		{20, counter{"packages", 4, each("Collecting ")}, "installing it: 2 of", "installing it: done"},
 	} {
-		text, err := shown(t, c.columns, collects, c.count)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.M1(shown(t, c.columns, collects, c.count))
 		line, ended := strings.CutSuffix(text, "\n")
 		lines := strings.Split(line, "\r\x1b[K")
 		if !ended || lines[0] != "" || strings.Contains(line, "\n") {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/janpfeifer/must"
 )
 
 func testItem(pins string, build func(dir string) error) item {
@@ -23,10 +24,7 @@ func writeWhole(dir string) error { return os.WriteFile(filepath.Join(dir, "whol
 
 func lockStore(t *testing.T, s store) {
 	t.Helper()
-	unlock, err := s.lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock := must.M1(s.lock(t.Context()))
 	t.Cleanup(unlock)
 }
 
@@ -37,9 +35,7 @@ func TestEnsureBuildsOnceForSetOfPins(t *testing.T) {
 	build := func(dir string) error { built++; return writeWhole(dir) }
 	for _, pins := range []string{"a==1", "a==1", "a==2", "a==1"} {
 		it := testItem(pins, build)
-		if err := s.ensure(t.Context(), it); err != nil {
-			t.Fatal(err)
-		}
+		must.M(s.ensure(t.Context(), it))
 		if _, err := os.Stat(filepath.Join(s.dir(it), "whole")); err != nil {
 			t.Errorf("pins %q: got error %v, want a complete folder", pins, err)
 		}
@@ -72,9 +68,7 @@ func TestFailedBuildIsNotTakenForWhole(t *testing.T) {
 func TestLockRemovesWhatAKilledSetupLeft(t *testing.T) {
 	s := store(t.TempDir())
 	half := s.path("venv-0123456789ab" + partial + "42")
-	if err := os.MkdirAll(filepath.Join(half, "bin"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.MkdirAll(filepath.Join(half, "bin"), 0o755))
 	lockStore(t, s)
 	if _, err := os.Stat(half); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s still exists (error %v)", half, err)
@@ -117,15 +111,9 @@ func TestLinkIsRelativeAndReplaced(t *testing.T) {
 	s := store(t.TempDir())
 	for _, folder := range []string{"xla-1", "xla-2"} {
 		target := s.path(folder, "plugin.so")
-		if err := os.MkdirAll(s.path(folder), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(target, []byte(folder), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := link(target, s.path("pjrt", "plugin.so")); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.MkdirAll(s.path(folder), 0o755))
+		must.M(os.WriteFile(target, []byte(folder), 0o644))
+		must.M(link(target, s.path("pjrt", "plugin.so")))
 		if got, err := os.ReadFile(s.path("pjrt", "plugin.so")); err != nil || string(got) != folder {
 			t.Errorf("through the link: %q, %v; want %q", got, err, folder)
 		}
@@ -138,28 +126,18 @@ func TestLinkIsRelativeAndReplaced(t *testing.T) {
 func TestCleanRemovesOnlyWhatSetupMade(t *testing.T) {
 	s := store(t.TempDir())
 	for _, name := range []string{"venv-1/bin", "tools-1", "jupyter/config", "results", "pjrt", "nvidia"} {
-		if err := os.MkdirAll(s.path(filepath.FromSlash(name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.MkdirAll(s.path(filepath.FromSlash(name)), 0o755))
 	}
 	byHand := s.path("pjrt", "pjrt_c_api_cuda_plugin.so")
-	if err := os.WriteFile(byHand, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := link(s.path("xla-1", "x.so"), s.path("pjrt", "pjrt_c_api_cpu_plugin.so")); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.clean(t.Context(), hashed, []string{s.path("venv-1")}); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(byHand, nil, 0o644))
+	must.M(link(s.path("xla-1", "x.so"), s.path("pjrt", "pjrt_c_api_cpu_plugin.so")))
+	must.M(s.clean(t.Context(), hashed, []string{s.path("venv-1")}))
 	for name, there := range map[string]bool{"venv-1": true, "tools-1": false, "jupyter": true} {
 		if _, err := os.Stat(s.path(name)); (err == nil) != there {
 			t.Errorf("after clean --old: %s: got error %v", name, err)
 		}
 	}
-	if err := s.clean(t.Context(), made, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.M(s.clean(t.Context(), made, nil))
 	var left []string
 	entries, _ := os.ReadDir(string(s))
 	for _, e := range entries {
@@ -178,30 +156,20 @@ func TestCleanRemovesOnlyWhatSetupMade(t *testing.T) {
 func TestStoreIsPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	t.Setenv("HYPERMODELS_HOME", dir)
-	s, err := openStore()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.M1(openStore())
 	lockStore(t, s)
 	mode := func() os.FileMode {
-		info, err := os.Stat(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.M1(os.Stat(dir))
 		return info.Mode().Perm()
 	}
 	if mode() != 0o700 {
 		t.Errorf("new store: got mode %o, want 0700", mode())
 	}
-	if err := os.Chmod(dir, 0o775); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.Chmod(dir, 0o775))
 	if _, err := openStore(); err == nil || !strings.Contains(err.Error(), "HYPERMODELS_HOME") {
 		t.Errorf("store that a group can write: got error %v, want one about HYPERMODELS_HOME", err)
 	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.Chmod(dir, 0o755))
 	if _, err := openStore(); err != nil {
 		t.Errorf("store that all can read: got error %v, want none", err)
 	}
@@ -211,9 +179,7 @@ func TestStoreIsPrivate(t *testing.T) {
 		}
 		return
 	}
-	if err := os.Chown(dir, 12345, -1); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.Chown(dir, 12345, -1))
 	if _, err := openStore(); err == nil || !strings.Contains(err.Error(), "another user") {
 		t.Errorf("store of another user: got error %v, want one that says so", err)
 	}

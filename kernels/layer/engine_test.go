@@ -55,10 +55,7 @@ func TestMuteEngine(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	k := newKernel(c, "session", &front{}, cancel)
-	e, err := k.ensureEngine(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.M1(k.ensureEngine(ctx))
 	if again := must.M1(k.ensureEngine(ctx)); again != e || k.engines != 2 {
 		t.Errorf("%d engines, want the second to be the first that answers", k.engines)
 	}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/janpfeifer/must"
 )
 
 // goIn runs the go command in a folder and returns its output.
@@ -85,10 +87,7 @@ func OpenAgent(dir string, items int) (*agent.Agent, error) {
 	files := func() string {
 		text := ""
 		for _, name := range []string{"go.mod", "go.sum"} {
-			one, err := os.ReadFile(filepath.Join(dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			one := must.M1(os.ReadFile(filepath.Join(dir, name)))
 			text += string(one)
 		}
 		return text
@@ -173,24 +172,14 @@ func release(t *testing.T, version string) []string {
 	t.Helper()
 	repo, proxy := checkout(t), t.TempDir()
 	folder := filepath.Join(proxy, filepath.FromSlash(modulePath), "@v")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	mod, err := os.ReadFile(filepath.Join(repo, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.MkdirAll(folder, 0o755))
+	mod := must.M1(os.ReadFile(filepath.Join(repo, "go.mod")))
 	write(t, filepath.Join(folder, "list"), version+"\n")
 	write(t, filepath.Join(folder, version+".mod"), string(mod))
 	write(t, filepath.Join(folder, version+".info"), fmt.Sprintf(`{"Version": %q, "Time": "2026-01-01T00:00:00Z"}`,
 		version))
-	f, err := os.Create(filepath.Join(folder, version+".zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(pack(f, repo, modulePath+"@"+version+"/"), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	f := must.M1(os.Create(filepath.Join(folder, version+".zip")))
+	must.M(errors.Join(pack(f, repo, modulePath+"@"+version+"/"), f.Close()))
 	cache := strings.TrimSpace(goIn(t, repo, nil, "env", "GOMODCACHE"))
 	forget := func() {
 		os.RemoveAll(filepath.Join(cache, filepath.FromSlash(modulePath)+"@"+version))
@@ -233,16 +222,10 @@ func pack(f *os.File, repo, prefix string) error {
 
 func checkout(t *testing.T) string {
 	t.Helper()
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return root
+	return must.M1(filepath.Abs(filepath.Join("..", "..")))
 }
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(path, []byte(text), 0o644))
 }

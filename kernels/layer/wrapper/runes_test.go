@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/janpfeifer/must"
 )
 
 // writes records each write.
@@ -22,9 +24,7 @@ func TestRunes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for rest := text; rest != ""; {
 		n := min(len(rest), 1+r.IntN(9000))
-		if _, err := to.Write([]byte(rest[:n])); err != nil {
-			t.Fatal(err)
-		}
+		must.M1(to.Write([]byte(rest[:n])))
 		rest = rest[n:]
 	}
 	to.finish()
