@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
@@ -92,9 +93,7 @@ func outputPriors() map[string]struct {
 // have correlations of about a tenth.
 func TestPriorOutput(t *testing.T) {
 	for name, m := range outputPriors() {
-		if err := m.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.M(m.Validate())
 		testbackend.ForEach(t, func(t *testing.T, on string) {
 			const runs, functions, inputs = 600, 5, 3
 			seeds, scale := make([]uint64, runs), make([]float32, runs)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
@@ -81,9 +82,7 @@ func TestDropoutMasksUnits(t *testing.T) {
 	wide := base.MLP{Layers: []int{2, 5, 3, 1}}
 	h := Dropout{Net: wide, Keep: 0.5}
 	m := Model{Base: wide, Hyper: h}
-	if err := m.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.M(m.Validate())
 	r := rand.New(rand.NewPCG(1, 1))
 	nu, x := random(r, runs, h.NumTheta()), random(r, runs, inputs, 2)
 	out := eval(t, backend.Go, func(in []*Node) []*Node {
@@ -191,9 +190,7 @@ func TestPriorInTheParameters(t *testing.T) {
 	layout := PerParameter(13, 1)
 	m := Model{net, Linear{Layout: layout, P: index.Gaussian{N: 13}},
 		&Prior{Layout: layout, Rows: RowsSphere, StdDev: slices.Repeat([]float64{0.5}, 13)}}
-	if err := m.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.M(m.Validate())
 	out := eval(t, backend.Go, func(in []*Node) []*Node {
 		s := rng.New(in[0])
 		p, x := made(m, s)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gomlx/compute/dtypes"
@@ -51,9 +52,7 @@ func TestNetworkGP(t *testing.T) {
 				at := mat.NewVecDense(n, ofSeen[(run*data+i)*n:(run*data+i+1)*n])
 				precision.RankOne(precision, float64(precisions[run])*sigma*sigma, at, at)
 			}
-			if err := q.Inverse(precision); err != nil {
-				t.Fatal(err)
-			}
+			must.M(q.Inverse(precision))
 			root := mat.NewDense(n, n, roots[run*n*n:(run+1)*n*n])
 			ss.Mul(root, root.T())
 			if !mat.EqualApprox(&ss, &q, 1e-6) {

@@ -7,6 +7,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
@@ -17,23 +18,17 @@ import (
 // before returns the standard deviation of a model's predictions before any data, over runs, functions and standardised
 // inputs, for the given sigma_p. Calls are small because GoMLX's Go backend can deadlock if several matrix products,
 // each large enough to be divided, run at the same time.
-func before(t *testing.T, m Model, features int, sigmaP float32) float64 {
+func before(m Model, features int, sigmaP float32) float64 {
 	const runs, functions, inputs, calls = 8, 8, 3, 25
-	b, err := backend.Open(backend.Go)
-	if err != nil {
-		t.Fatal(err)
-	}
-	square, err := NewExec(b, func(seeds, scale *Node) *Node {
+	b := must.M1(backend.Open(backend.Go))
+	square := must.M1(NewExec(b, func(seeds, scale *Node) *Node {
 		s := rng.New(seeds)
 		var x *Node
 		if features > 0 {
 			x = s.Named("x").Normal(inputs, features)
 		}
 		return ReduceAllMean(Square(m.Predict(m.Init(s, scale), m.Index().Sample(s.Named("z"), functions), x)))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	defer square.Finalize()
 	sum := 0.0
 	seeds, scale := make([]uint64, runs), slices.Repeat([]float32{sigmaP}, runs)
@@ -95,7 +90,7 @@ func TestDefaultsBeforeData(t *testing.T) {
 				priors["prior in the parameters"] = &Prior{Layout: layout}
 			}
 			for what, prior := range priors {
-				got := before(t, Model{c.b, h, prior}, c.features, sigmaP) / sigmaP
+				got := before(Model{c.b, h, prior}, c.features, sigmaP) / sigmaP
 				tolerance := 0.1 // for an estimate from 200 runs
 				if _, ok := h.(Network); ok && prior == nil {
 					tolerance = 0.3 // the distribution of the hidden units is not Gaussian

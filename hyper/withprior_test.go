@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
@@ -55,9 +56,7 @@ func TestWithPriorIsTheSum(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x, many := random(r, 2, 5, 2), random(r, 6, 5, 2)
 	for name, w := range withPriors() {
-		if err := w.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.M(w.Validate())
 		out := eval(t, backend.Go, func(in []*Node) []*Node {
 			s := rng.New(in[0])
 			scale := Const(in[0].Graph(), []float32{0.5, 3})

@@ -140,15 +140,12 @@ func TestFileOfThisFormat(t *testing.T) {
 	testbackend.ForEach(t, func(t *testing.T, on string) {
 		for _, file := range []string{path, filepath.Join("testdata", "agent-3")} {
 			c.Backend = on
-			a, err := agent.Load(c, file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.M1(agent.Load(c, file))
 			d := must.M1(a.Act(context.Background(), nil))
 			if got, want := fmt.Sprintf("%d of %.5f", d.Action, d.Probabilities), "1 of [0.37026 0.28141 0.34833]"; a.Size() != 5 || got != want {
 				t.Errorf("%s: %d data, action %s, want %s", file, a.Size(), got, want)
 			}
-			err = a.Observe(context.Background(), agent.Feedback{ID: "0-4e02f272", Reward: 1})
+			err := a.Observe(context.Background(), agent.Feedback{ID: "0-4e02f272", Reward: 1})
 			if file == path && (err != nil || a.Size() != 6) || file != path && !errors.Is(err, agent.ErrExpired) {
 				t.Errorf("%s: feedback for the waiting decision: got error %v and %d data", file, err, a.Size())
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/lines"
+	"github.com/janpfeifer/must"
 )
 
 // certify returns a certificate for epsilon times B and delta. Its default backend is go, which compiles faster.
@@ -25,11 +26,7 @@ func certify(t *testing.T, m Measure, epsilon, delta float64, o Options) Certifi
 	if o.Backend == "" {
 		o.Backend = backend.Go
 	}
-	c, err := Certify(context.Background(), m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.M1(Certify(context.Background(), m, o))
 }
 
 // Each measure and each reference distribution has certificates, also on many points.
@@ -127,10 +124,7 @@ func TestCertificatesAreReproducible(t *testing.T) {
 	var got []int
 	for _, seed := range []uint64{3, 3, 4} {
 		o.Seed = seed
-		c, err := Certify(context.Background(), known(t, "gaussian", 2), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.M1(Certify(context.Background(), known(t, "gaussian", 2), o))
 		got = append(got, c.Within)
 	}
 	if got[0] != got[1] || got[1] == got[2] {
@@ -242,10 +236,7 @@ func ExampleCertify() {
 // The certificates of notebooks/results cover all measures on 2 to 16 points. The test repeats the quickest of them,
 // and gets the same networks.
 func TestCommittedCertificates(t *testing.T) {
-	records, err := lines.Read[Certificate]("../../notebooks/results/approx.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := must.M1(lines.Read[Certificate]("../../notebooks/results/approx.jsonl"))
 	seen := map[string]bool{}
 	for _, c := range records {
 		seen[fmt.Sprint(c.Measure, c.Points, c.Reference, c.Epsilon)] = true
@@ -255,10 +246,7 @@ func TestCommittedCertificates(t *testing.T) {
 		if quick := c.Measure == "discrete" || c.Measure == "gaussian"; !quick || c.Points > 2 || c.Epsilon < 0.1 {
 			continue
 		}
-		m, err := NewMeasure(t.Context(), c.Measure, Setting{Points: Grid(c.Points), Bound: c.Bound})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.M1(NewMeasure(t.Context(), c.Measure, Setting{Points: Grid(c.Points), Bound: c.Bound}))
 		again, err := Certify(t.Context(), m, Options{Epsilon: c.Epsilon, Delta: c.Delta, Reference: c.Reference,
 			Seed: c.Seed, Backend: backend.Go})
 		if err != nil || !again.Certified || !slices.Equal(again.Widths, c.Widths) {

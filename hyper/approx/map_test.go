@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
@@ -21,10 +22,7 @@ var made = map[string]any{}
 func once[T any](t testing.TB, key string, do func() (T, error)) T {
 	t.Helper()
 	if _, ok := made[key]; !ok {
-		v, err := do()
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.M1(do())
 		made[key] = v
 	}
 	return made[key].(T)
@@ -45,11 +43,7 @@ func transport(t testing.TB, m Measure, r Reference) Map {
 	if _, ok := measures[m.Name]; ok {
 		return once(t, fmt.Sprint("map", m.Name, m.Points, r, m.Law), find)
 	}
-	h, err := find()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return must.M1(find())
 }
 
 // H(z) has the distribution mu: on every direction, the projections of H(z) and of independent draws have the same

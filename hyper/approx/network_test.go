@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"testing"
+
+	"github.com/janpfeifer/must"
 )
 
 // task returns the arguments of a construction for a transport map to a measure.
@@ -17,11 +19,7 @@ func task(t testing.TB, m Measure, r Reference, epsilon, delta float64) Task {
 
 func build(t testing.TB, c Construction, at Task, level int) Network {
 	t.Helper()
-	n, err := c.Build(context.Background(), at, level)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return must.M1(c.Build(context.Background(), at, level))
 }
 
 // share returns the share of z at which the network is within epsilon of the map.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/janpfeifer/must"
 )
 
 func TestLevelsAndQuantiles(t *testing.T) {
@@ -27,10 +28,7 @@ func TestLevelsAndQuantiles(t *testing.T) {
 func TestDrawsHaveTheReferencesMoments(t *testing.T) {
 	const n, k = 20_000, 3
 	for r, want := range map[Reference][2]float64{Uniform: {0.5, 1.0 / 12}, Gaussian: {0, 1}} {
-		fresh, err := Indices(backend.Go, r, k, 1, "test", 0, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fresh := must.M1(Indices(backend.Go, r, k, 1, "test", 0, n))
 		for name, z := range map[string][][]float64{"host": draws(r, source(1, "test"), n, k), "index": fresh} {
 			var sum, sum2 float64
 			for _, row := range z {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/index"
@@ -82,10 +83,7 @@ func TestOneHotOnAnyPoints(t *testing.T) {
 	at := task(t, m, Uniform, 0.1, 0.1)
 	th := NewTheorem(m, Uniform, build(t, natural(at.Map), at, 0), nil)
 	z := exotic(Uniform, 50, 5)
-	f, err := th.Evaluate(context.Background(), backend.Go, z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.M1(th.Evaluate(context.Background(), backend.Go, z))
 	if d := slices.Max(supErrors(f, apply(th.near, z, 5))); d > 1e-3*m.Bound {
 		// Ramps of slope 240 have larger rounding errors than the rest.
 		t.Errorf("f and the capped H~ differ by %g, want at most 1e-3 B", d)
@@ -123,10 +121,7 @@ func TestPredictionsAreTheDirectEvaluation(t *testing.T) {
 			// Steep ramps, as of posterior, amplify rounding errors.
 			for _, r := range references {
 				th, z := theorem(t, measure, 3, r), exotic(r, 40, 3)
-				f, err := th.Evaluate(context.Background(), name, z)
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := must.M1(th.Evaluate(context.Background(), name, z))
 				if d := slices.Max(supErrors(f, apply(th.At, z, 3))); d > tolerance*th.Bound {
 					t.Errorf("%s, %s z: single precision has an error of %g", measure, r, d)
 				}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
@@ -116,10 +117,7 @@ func process(dir string, environment ...string) (r report, err error) {
 
 func mustProcess(t *testing.T, dir string, environment ...string) report {
 	t.Helper()
-	r, err := process(dir, environment...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.M1(process(dir, environment...))
 	if !reflect.DeepEqual(r.Results, wants()) {
 		t.Errorf("results %v, want %v", r.Results, wants())
 	}
@@ -159,9 +157,7 @@ func TestFiveProcessesAtOnceCompileEachProgramOnce(t *testing.T) {
 		all.Go(func() { reports[i], errs[i] = process(dir) })
 	}
 	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.M(errors.Join(errs...))
 	compiled, loaded := 0, 0
 	for i, r := range reports {
 		compiled, loaded = compiled+r.Counts.Compiled, loaded+r.Counts.Loaded
@@ -180,9 +176,7 @@ func TestWithoutACacheProgramsAreCompiled(t *testing.T) {
 		t.Errorf("HYPER_COMPILE_CACHE=off: got %+v, want off as the reason", r)
 	}
 	foreign := filepath.Join(t.TempDir(), "compiled")
-	if err := os.Mkdir(foreign, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.Mkdir(foreign, 0o755))
 	if err := os.Chown(foreign, 12345, -1); err != nil {
 		t.Skip("only root can give a folder to another user")
 	}
@@ -216,9 +210,7 @@ func TestPluginThatCannotSerialiseCompiles(t *testing.T) {
 	}
 	dir := t.TempDir()
 	source := filepath.Join(dir, "mute.c")
-	if err := os.WriteFile(source, []byte(mute), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(source, []byte(mute), 0o600))
 	build := exec.Command(compiler, "-shared", "-fPIC", fmt.Sprintf("-DREAL=%q", backend.PluginPath("cpu")), "-o",
 		filepath.Join(dir, backend.PluginFile("cpu")), source, "-ldl")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -239,9 +231,7 @@ func TestDamagedPrograms(t *testing.T) {
 	needXLA(t)
 	times := 8
 	if text := os.Getenv("HYPER_DAMAGED"); text != "" {
-		if _, err := fmt.Sscan(text, &times); err != nil {
-			t.Fatal(err)
-		}
+		must.M1(fmt.Sscan(text, &times))
 	}
 	cache := os.Getenv("HYPER_COMPILE_CACHE")
 	random := rand.New(rand.NewPCG(1, 2))
@@ -259,27 +249,16 @@ func TestDamagedPrograms(t *testing.T) {
 	}
 	whole := make([][]byte, times)
 	for i, path := range made {
-		var err error
-		if whole[i], err = os.ReadFile(path); err != nil {
-			t.Fatal(err)
-		}
+		whole[i] = must.M1(os.ReadFile(path))
 	}
 	for _, path := range made {
-		if err := damage(path, whole[random.IntN(times)], random); err != nil {
-			t.Fatal(err)
-		}
+		must.M(damage(path, whole[random.IntN(times)], random))
 	}
-	before, err := backend.CompilingOf(backend.XLACPU)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.M1(backend.CompilingOf(backend.XLACPU))
 	for i := range made {
 		check(float64(1000 + i))
 	}
-	after, err := backend.CompilingOf(backend.XLACPU)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := must.M1(backend.CompilingOf(backend.XLACPU))
 	if n := after.Compiled - before.Compiled; n != times || after.Loaded != before.Loaded {
 		t.Errorf("%d of %d damaged programs were compiled, %d loaded", n, times, after.Loaded-before.Loaded)
 	}
@@ -294,10 +273,7 @@ func TestDamagedPrograms(t *testing.T) {
 // fresh returns the one file of the cache that is not known yet.
 func fresh(t *testing.T, cache string, known map[string]bool) string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(cache, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must.M1(filepath.Glob(filepath.Join(cache, "*")))
 	for _, path := range paths {
 		if !known[path] {
 			known[path] = true

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/janpfeifer/must"
 )
 
 // A plugin's hash is the hash of its content. It is kept for the next process, and is computed again if the file was
@@ -18,9 +20,7 @@ func TestPluginHash(t *testing.T) {
 	plugin, link := filepath.Join(dir, "plugin.so"), filepath.Join(dir, "link.so")
 	write := func(path, text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.WriteFile(path, []byte(text), 0o600))
 	}
 	check := func(what, path, content string) {
 		t.Helper()
@@ -30,27 +30,20 @@ func TestPluginHash(t *testing.T) {
 		}
 	}
 	write(plugin, "one")
-	if err := os.Symlink(plugin, link); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.Symlink(plugin, link))
 	check("a plugin", plugin, "one")
 	check("a link to it", link, "one")
 	kept, _ := filepath.Glob(filepath.Join(PluginHashDir(), "*"))
 	if len(kept) != 1 {
 		t.Fatalf("%d files are kept, want 1: %v", len(kept), kept)
 	}
-	info, err := os.Stat(plugin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.M1(os.Stat(plugin))
 	nextProcess := func() { pluginHashes = sync.Map{} }
 
 	// The next process uses the kept hash: a change of the content alone is not noticed, which shows that the process
 	// does not read the file.
 	write(plugin, "uno")
-	if err := os.Chtimes(plugin, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.Chtimes(plugin, info.ModTime(), info.ModTime()))
 	nextProcess()
 	check("kept", plugin, "one")
 	for _, damage := range []string{"", "{", `{"sha256": "ab"}`} {
@@ -59,13 +52,9 @@ func TestPluginHash(t *testing.T) {
 		check("kept as "+damage, plugin, "uno")
 	}
 
-	if err := os.Chtimes(plugin, time.Time{}, info.ModTime().Add(time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.Chtimes(plugin, time.Time{}, info.ModTime().Add(time.Second)))
 	write(filepath.Join(dir, "new"), "two")
-	if err := os.Rename(filepath.Join(dir, "new"), plugin); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.Rename(filepath.Join(dir, "new"), plugin))
 	check("another file in its place", link, "two")
 	if _, err := PluginHash(filepath.Join(dir, "none.so")); !os.IsNotExist(err) {
 		t.Errorf("missing plugin: got error %v, want not-exist", err)

@@ -22,9 +22,7 @@ func TestNeuralLogisticGenerator(t *testing.T) {
 	notInShort(t)
 	const s, features, actions, runs, rho = 0.7737, 4, 10, 2000, 1.5
 	w := &NeuralLogistic{Actions: actions, Features: features, Generator: []int{6, 5}, Temperature: rho}
-	if err := w.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.M(w.Validate())
 	want := 2 * s * (s * (s + 1.0/features) / 2) / 2 / (rho * rho)
 	seeds := seedsOf(runs)
 	e := must.M1(backend.Open(backend.Go))

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/janpfeifer/must"
 )
 
 // numbered writes a file with the given number of rows, each with its own number, and with two kinds.
@@ -187,9 +188,7 @@ func TestIntercept(t *testing.T) {
 // Raw numbers are the numbers in the file. Single precision must be able to represent them.
 func TestRaw(t *testing.T) {
 	w := &Table{File: written(t, "x,y\n1.5,a\n-2,b\n"), Standardize: Raw}
-	if err := w.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.M(w.Validate())
 	if got := fmt.Sprint(w.read.context.Value()); got != "[[1.5] [-2]]" {
 		t.Error(got)
 	}

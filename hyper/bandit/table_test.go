@@ -12,15 +12,14 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
+	"github.com/janpfeifer/must"
 )
 
 // written writes a file with a text.
 func written(t testing.TB, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "table.csv")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
 
@@ -84,9 +83,7 @@ func TestTable(t *testing.T) {
 // Classes that are numbers are in numeric order. The last column is the target unless another is named.
 func TestTableClasses(t *testing.T) {
 	w := &Table{File: written(t, "x,y\n1,10\n2,9\n4,-1\n")}
-	if err := w.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.M(w.Validate())
 	if p := w.Problem(); p.Actions != 3 || p.Features != 3 || !p.Moves {
 		t.Errorf("got problem %+v, want 3 actions and 3 features", p)
 	}
@@ -144,9 +141,7 @@ func TestTableOfData(t *testing.T) {
 	for name, want := range map[string][2]int{"digits": {10, 610}, "phishing": {2, 18}, "segment": {7, 126},
 		"shuttle": {2, 18}} {
 		w := &Table{Data: name, Order: Shuffled, Standardize: Online}
-		if err := w.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.M(w.Validate())
 		if p := w.Problem(); p.Actions != want[0] || p.Features != want[1] {
 			t.Errorf("data set %s: got problem %+v", name, p)
 		}
@@ -209,9 +204,7 @@ func TestTableValidate(t *testing.T) {
 	}
 	good := written(t, flowers)
 	large := written(t, "")
-	if err := os.Truncate(large, sheet.MostBytes+1); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.Truncate(large, sheet.MostBytes+1))
 	for want, w := range map[string]*Table{
 		"NAME one of digits, phishing, ": {},
 		"no such file":                   {File: good + "x"},

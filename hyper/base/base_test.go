@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/janpfeifer/must"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -88,9 +89,7 @@ func TestMLP(t *testing.T) {
 		{Layers: []int{3, 2, 2}, Activation: ActivationIdentity},
 		{Layers: []int{3, 5, 2}, Activation: ActivationReLU},
 	} {
-		if err := b.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.M(b.Validate())
 		n, features, outputs := 0, b.Layers[0], b.Layers[len(b.Layers)-1]
 		for _, g := range b.Groups() {
 			n += g

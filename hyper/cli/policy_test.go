@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/janpfeifer/must"
 )
 
 // --policy is equivalent to --set policy=: it gives the same settings, regrets and errors for every agent with that
@@ -16,9 +18,7 @@ func TestPolicyFlag(t *testing.T) {
 		stdout := must0(t, args...)
 		for _, line := range strings.Split(strings.TrimSpace(stdout), "\n") {
 			var o map[string]any
-			if err := json.Unmarshal([]byte(line), &o); err != nil {
-				t.Fatal(err)
-			}
+			must.M(json.Unmarshal([]byte(line), &o))
 			text, _ := json.Marshal([]any{o["agent"], o["settings"], o["cumulative_regret"]})
 			kept = append(kept, string(text))
 		}

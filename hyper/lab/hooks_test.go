@@ -3,6 +3,8 @@ package lab
 import (
 	"errors"
 	"testing"
+
+	"github.com/janpfeifer/must"
 )
 
 // WithChanges replaces, during a test, the changes that the program knows and the code that it is.
@@ -17,13 +19,11 @@ func WithChanges(t *testing.T, code Provenance, changes ...Change) {
 // Reopen opens results as a run of the same Spec does, and returns the file's header.
 func Reopen(t *testing.T, dir string, known map[string]Experiment, mix func(error)) (Header, error) {
 	t.Helper()
-	h, _, err := ReadResults(dir, known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, _ := must.M2(ReadResults(dir, known))
 	o := Options{Dir: dir, Backend: "go", BatchRuns: 2, Mix: mix}
 	e := &engine{plan: newPlan(h.Spec, 2), opts: o, known: known, rows: rowListener{passed: map[int]int{}}}
-	if err = e.open(); err == nil {
+	err := e.open()
+	if err == nil {
 		err = e.out.file.Close()
 	}
 	after, _, err2 := ReadResults(dir, known)

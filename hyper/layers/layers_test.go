@@ -29,11 +29,7 @@ func init() { testbackend.CompileQuickly() }
 func run(t *testing.T, name string, store *model.Store, f func(scope *model.Scope, x *Node) []*Node,
 	x any) [][]float64 {
 	t.Helper()
-	out, err := try(name, store, f, x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.M1(try(name, store, f, x))
 }
 
 func try(name string, store *model.Store, f func(scope *model.Scope, x *Node) []*Node, x any) ([][]float64, error) {

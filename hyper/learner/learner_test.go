@@ -11,6 +11,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -254,13 +255,8 @@ func fit(t *testing.T, l learner.Learner, n func(g *Graph) hyper.Numbers) (moves
 	t.Helper()
 	l.Train.Steps, l.Train.Capacity, l.Perturbation, l.NoiseVariance, l.PriorVariance, l.FreeSteps = 1, 4, -1, 0.5, 2, true
 	l = l.WithDefaults()
-	if err := l.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	b, err := backend.Open(backend.Go)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.M(l.Validate())
+	b := must.M1(backend.Open(backend.Go))
 	out, err := CallOnceN(b, func(in []*Node) []*Node {
 		s, numbers := learner.Streams{Seeds: in[0]}, hyper.Numbers(nil)
 		if n != nil {

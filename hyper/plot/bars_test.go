@@ -6,14 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/plot/vg"
 )
 
 func TestBars(t *testing.T) {
-	p, err := Bars(Axes{Title: "policy", Y: "probability"}, []string{"A", "B", "C"}, []float64{0.2, 0.8, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.M1(Bars(Axes{Title: "policy", Y: "probability"}, []string{"A", "B", "C"}, []float64{0.2, 0.8, 0}))
 	if p.Y.Min != 0 || p.Y.Max != 0.8 {
 		t.Errorf("y from %v to %v, want 0 to 0.8", p.Y.Min, p.Y.Max)
 	}
@@ -35,11 +33,9 @@ func TestBars(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	p := mustLines(t, Axes{}, Series{X: x5, Y: x5, Points: true, Color: Palette[0]})
+	p := must.M1(Lines(Axes{}, Series{X: x5, Y: x5, Points: true, Color: Palette[0]}))
 	before := picture(t, p)
-	if err := Names(p, x5, x5, []string{"one", "", "two", "three", "four"}); err != nil {
-		t.Fatal(err)
-	}
+	must.M(Names(p, x5, x5, []string{"one", "", "two", "three", "four"}))
 	if after := picture(t, p); reflect.DeepEqual(before, after) {
 		t.Error("the names were not drawn")
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -49,7 +50,7 @@ func TestLabelsBesideLines(t *testing.T) {
 		"a crowd of labels": {Axes{Beside: true}, slices.Repeat([]Series{full}, 13), false},
 		"no label":          {Axes{Beside: true}, []Series{{X: x5, Y: x5}}, false},
 	} {
-		p := mustLines(t, c.axes, c.series...)
+		p := must.M1(Lines(c.axes, c.series...))
 		_, axes := textsOf(p, 16, 10)
 		if room := 16*vg.Centimeter - axes.Max.X; room > 30 != c.want {
 			t.Errorf("%s: got %v points of space at the right", name, room)
@@ -74,9 +75,9 @@ func textsOf(p *gonum.Plot, width, height vg.Length) (at map[string]vg.Point, ax
 
 // A label is at the height of its line's end. If ends are close together, the texts still do not overlap.
 func TestLabelsAreAtTheEnds(t *testing.T) {
-	p := mustLines(t, Axes{Beside: true, FromZero: true}, Series{Label: "low", X: x5, Y: []float64{4, 3, 2, 1, 0}},
+	p := must.M1(Lines(Axes{Beside: true, FromZero: true}, Series{Label: "low", X: x5, Y: []float64{4, 3, 2, 1, 0}},
 		Series{Label: "high", X: x5, Y: []float64{0, 1, 2, 3, 4}},
-		Series{Label: "as high", X: x5, Y: []float64{0, 0, 0, 0, 4}})
+		Series{Label: "as high", X: x5, Y: []float64{0, 0, 0, 0, 4}}))
 	at, axes := textsOf(p, 16, 10)
 	if low := at["low"]; low.X < axes.Max.X || math.Abs(float64(low.Y-axes.Min.Y)) > 8 {
 		t.Errorf("low is at %v, the axes end at %v", low, axes)
@@ -91,7 +92,7 @@ func TestLegendRightOfTheAxes(t *testing.T) {
 	series := []Series{{Label: "line", X: x5, Y: x5}, {Label: "short", X: x5[:2], Y: x5[:2]},
 		{Label: "data", X: x5, Y: x5, Points: true}}
 	for n := 2; n <= 3; n++ {
-		at, axes := textsOf(mustLines(t, Axes{Beside: true}, series[:n]...), 8, 6)
+		at, axes := textsOf(must.M1(Lines(Axes{Beside: true}, series[:n]...)), 8, 6)
 		for i, s := range series[:n] {
 			if p := at[s.Label]; p.X < axes.Max.X || p.Y < axes.Min.Y || p.Y > axes.Max.Y {
 				t.Errorf("label %s is at %v, want it beside the axes in %v", s.Label, p, axes)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/janpfeifer/must"
 )
 
 // A legend beside the axes leaves them as they are; a legend inside gets room above the estimates.
@@ -16,10 +17,7 @@ func TestPoints(t *testing.T) {
 		{Label: "another kind", Values: []stats.Estimate{at(4), at(4)}}}
 	names := []string{"a", "b"}
 	points := func(axes Axes) (high, space float64) {
-		p, err := Points(axes, names, kinds...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.M1(Points(axes, names, kinds...))
 		_, data := textsOf(p, 16, 10)
 		return p.Y.Max, float64(16*28.35 - data.Max.X)
 	}
@@ -48,7 +46,7 @@ func TestLevel(t *testing.T) {
 		"inside": {Axes{}, 3, true}, "above": {Axes{}, 9, true}, "below": {Axes{LogY: true}, 0.1, true},
 		"not on a logarithmic axis": {Axes{LogY: true}, 0, false}, "not a number": {Axes{}, math.NaN(), false},
 	} {
-		p := mustLines(t, c.axes, Series{X: x5, Y: []float64{1, 2, 3, 4, 5}})
+		p := must.M1(Lines(c.axes, Series{X: x5, Y: []float64{1, 2, 3, 4, 5}}))
 		if err := Level(p, c.y, "target"); (err == nil) != c.ok {
 			t.Errorf("%s: got error %v", name, err)
 		} else if err != nil {

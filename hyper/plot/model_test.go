@@ -3,18 +3,14 @@ package plot
 import (
 	"strings"
 	"testing"
+
+	"github.com/janpfeifer/must"
 )
 
 // The figure names the random, the learned and the resulting quantities. Subscripts are separate texts.
 func TestModel(t *testing.T) {
-	p, err := Model()
-	if err != nil {
-		t.Fatal(err)
-	}
-	picture, err := svg(p, 25, 5.6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.M1(Model())
+	picture := must.M1(svg(p, 25, 5.6))
 	for _, text := range []string{"index z,", "hypermodel", "base model", "prediction",
 		"parameters ν, which are learned"} {
 		if !strings.Contains(string(picture), ">"+text+"<") {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -23,12 +24,9 @@ func TestFunctions(t *testing.T) {
 
 // Panels are drawn row by row. Sketches have the same pixels.
 func TestPanels(t *testing.T) {
-	line := mustLines(t, Axes{Title: "a"}, Series{X: []float64{0, 1}, Y: []float64{0, 1}})
-	square, err := Heat("b", mat.NewDense(2, 2, []float64{1, 0, 0, -1}), 1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	img := decoded(t)(Panels(2, 20, 8, 100, line, square, line)) // the last row has an empty panel
+	line := must.M1(Lines(Axes{Title: "a"}, Series{X: []float64{0, 1}, Y: []float64{0, 1}}))
+	square := must.M1(Heat("b", mat.NewDense(2, 2, []float64{1, 0, 0, -1}), 1, 1))
+	img := decoded(Panels(2, 20, 8, 100, line, square, line)) // the last row has an empty panel
 	blue := color.RGBAModel.Convert(Palette[0])
 	found := false
 	for x := img.Bounds().Dx() / 2; x < img.Bounds().Dx() && !found; x++ {
@@ -37,8 +35,8 @@ func TestPanels(t *testing.T) {
 	if !found {
 		t.Error("the upper right panel has no full blue, the colour of 1")
 	}
-	if !reflect.DeepEqual(decoded(t)(Sketch(line, 8, 5, 50)), decoded(t)(PNG(line, 8, 5, 50))) ||
-		!reflect.DeepEqual(decoded(t)(SketchPanels(2, 16, 5, 50, line, line)), decoded(t)(Panels(2, 16, 5, 50, line, line))) {
+	if !reflect.DeepEqual(decoded(Sketch(line, 8, 5, 50)), decoded(PNG(line, 8, 5, 50))) ||
+		!reflect.DeepEqual(decoded(SketchPanels(2, 16, 5, 50, line, line)), decoded(Panels(2, 16, 5, 50, line, line))) {
 		t.Error("the pixels of the sketch and of the figure differ")
 	}
 	if _, err := Panels(2, 20, 8, 100); !errors.Is(err, errNothing) {
@@ -48,10 +46,7 @@ func TestPanels(t *testing.T) {
 
 // Squares of 1 are blue, of -1 red, and of 0 white.
 func TestHeat(t *testing.T) {
-	p, err := Heat("", mat.NewDense(3, 3, []float64{1, 0, 0, 0, 1, 0, 0, 0, -1}), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.M1(Heat("", mat.NewDense(3, 3, []float64{1, 0, 0, 0, 1, 0, 0, 0, -1}), 1))
 	img := picture(t, p)
 	red := countNear(img, Palette[1])
 	if blue := countNear(img, Palette[0]); red < 1000 || math.Abs(float64(blue)/float64(red)-2) > 0.1 {

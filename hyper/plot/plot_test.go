@@ -14,39 +14,21 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/janpfeifer/must"
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
 )
 
-func mustLines(t *testing.T, axes Axes, series ...Series) *gonum.Plot {
-	t.Helper()
-	p, err := Lines(axes, series...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// decoded returns a function that decodes a PNG.
-func decoded(t *testing.T) func(data []byte, err error) image.Image {
-	return func(data []byte, err error) image.Image {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		img, err := png.Decode(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return img
-	}
+// decoded decodes a PNG.
+func decoded(data []byte, err error) image.Image {
+	return must.M1(png.Decode(bytes.NewReader(must.M1(data, err))))
 }
 
 func picture(t *testing.T, p *gonum.Plot) image.Image {
 	t.Helper()
-	return decoded(t)(PNG(p, 12, 8, 100))
+	return decoded(PNG(p, 12, 8, 100))
 }
 
 // tint returns the palette's first colour with an opacity, on white.
@@ -69,13 +51,13 @@ func countNear(img image.Image, c color.Color) (n int) {
 var x5 = []float64{0, 1, 2, 3, 4}
 
 func TestPNGHasTheSizeAskedFor(t *testing.T) {
-	p := mustLines(t, Axes{}, Series{X: x5, Y: x5})
+	p := must.M1(Lines(Axes{}, Series{X: x5, Y: x5}))
 	for _, c := range []struct {
 		width, height float64
 		dpi           int
 		w, h          int
 	}{{16, 10, 200, 1260, 787}, {12.7, 7.62, 100, 500, 300}, {2.54 * 2, 2.54 * 3, 72, 144, 216}} { // cm / 2.54 x dpi
-		if size := decoded(t)(PNG(p, c.width, c.height, c.dpi)).Bounds().Size(); size != image.Pt(c.w, c.h) {
+		if size := decoded(PNG(p, c.width, c.height, c.dpi)).Bounds().Size(); size != image.Pt(c.w, c.h) {
 			t.Errorf("%v cm by %v cm at %d dpi: got %v, want %d by %d", c.width, c.height, c.dpi, size, c.w, c.h)
 		}
 	}
@@ -96,10 +78,10 @@ func TestPNGHasTheSizeAskedFor(t *testing.T) {
 
 func TestLinesDrawsEveryPart(t *testing.T) {
 	up, down := []float64{2, 3, 4, 5, 6}, []float64{-2, -1, 0, 1, 2}
-	p := mustLines(t, Axes{},
+	p := must.M1(Lines(Axes{},
 		Series{X: x5, Y: x5, Lower: down, Upper: up, Samples: [][]float64{up, down}},
 		Series{X: []float64{1, 3}, Y: []float64{5, -1}, Points: true},
-		Series{X: x5, Y: down, Dashed: true, Color: Gray})
+		Series{X: x5, Y: down, Dashed: true, Color: Gray}))
 	img := picture(t, p)
 	for what, c := range map[string]color.Color{"line": Palette[0], "points": ink, "dashes": Gray, "band": tint(0.2)} {
 		if n := countNear(img, c); n < 40 {
@@ -110,10 +92,7 @@ func TestLinesDrawsEveryPart(t *testing.T) {
 		t.Errorf("got x from %v to %v and y from %v to %v", p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
 	}
 	paths := func(samples ...[]float64) int {
-		text, err := svg(mustLines(t, Axes{}, Series{X: x5, Y: x5, Samples: samples}), 16, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.M1(svg(must.M1(Lines(Axes{}, Series{X: x5, Y: x5, Samples: samples})), 16, 10))
 		return bytes.Count(text, []byte("<path"))
 	}
 	if none, three := paths(), paths(x5, x5, x5); three != none+3 {
@@ -123,17 +102,18 @@ func TestLinesDrawsEveryPart(t *testing.T) {
 
 func TestLinesLeavesGaps(t *testing.T) {
 	nan := math.NaN()
-	whole := countNear(picture(t, mustLines(t, Axes{}, Series{X: x5, Y: []float64{1, 1, 1, 1, 2}})), Palette[0])
-	gap := countNear(picture(t, mustLines(t, Axes{}, Series{X: x5, Y: []float64{1, 1, nan, 1, 2}})), Palette[0])
+	whole := countNear(picture(t, must.M1(Lines(Axes{}, Series{X: x5, Y: []float64{1, 1, 1, 1, 2}}))), Palette[0])
+	gap := countNear(picture(t, must.M1(Lines(Axes{}, Series{X: x5, Y: []float64{1, 1, nan, 1, 2}}))), Palette[0])
 	if ratio := float64(gap) / float64(whole); ratio < 0.35 || ratio > 0.65 { // two of four pieces are missing
 		t.Errorf("%v of the line is drawn, want about half", ratio)
 	}
 	void := []float64{nan, nan, nan, nan, nan} // such as the interval of a single run
-	if n := countNear(picture(t, mustLines(t, Axes{}, Series{X: x5, Y: x5, Lower: void, Upper: void})), tint(0.2)); n > 30 {
+	p := must.M1(Lines(Axes{}, Series{X: x5, Y: x5, Lower: void, Upper: void}))
+	if n := countNear(picture(t, p), tint(0.2)); n > 30 {
 		t.Errorf("a band of NaN has %d pixels", n) // some pixels of a smoothed line have the band's colour
 	}
-	p := mustLines(t, Axes{LogY: true, LogX: true}, Series{X: x5, Y: []float64{5, 0, -1, 10, 100},
-		Lower: []float64{1, -1, -1, -5, 10}, Upper: []float64{9, 1, 0, 20, 150}})
+	p = must.M1(Lines(Axes{LogY: true, LogX: true}, Series{X: x5, Y: []float64{5, 0, -1, 10, 100},
+		Lower: []float64{1, -1, -1, -5, 10}, Upper: []float64{9, 1, 0, 20, 150}}))
 	if p.X.Min != 1 || p.Y.Min <= 0 || p.Y.Max < 150 {
 		t.Errorf("logarithmic axes: got x from %v, y from %v to %v", p.X.Min, p.Y.Min, p.Y.Max)
 	}
@@ -141,8 +121,8 @@ func TestLinesLeavesGaps(t *testing.T) {
 }
 
 func TestBandsDoNotTakeALogAxis(t *testing.T) {
-	p := mustLines(t, Axes{LogY: true}, Series{X: []float64{1, 2}, Y: []float64{6, 60}, Lower: []float64{1e-9, 50},
-		Upper: []float64{12, 70}})
+	p := must.M1(Lines(Axes{LogY: true}, Series{X: []float64{1, 2}, Y: []float64{6, 60}, Lower: []float64{1e-9, 50},
+		Upper: []float64{12, 70}}))
 	if p.Y.Min > 2 || p.Y.Min < 1 { // a third of the lowest line, and a margin
 		t.Errorf("the y axis begins at %v, want 1 to 2", p.Y.Min)
 	}
@@ -171,7 +151,7 @@ func TestLinesErrors(t *testing.T) {
 }
 
 func TestDrawingErrorsAreNoPanics(t *testing.T) {
-	p := mustLines(t, Axes{LogY: true}, Series{X: x5, Y: []float64{1, 2, 3, 4, 5}})
+	p := must.M1(Lines(Axes{LogY: true}, Series{X: x5, Y: []float64{1, 2, 3, 4, 5}}))
 	p.Y.Min = -1 // gonum panics
 	if _, err := PNG(p, 16, 10, 100); err == nil {
 		t.Error("PNG of a plot that panics: got no error")
@@ -182,7 +162,7 @@ func TestDrawingErrorsAreNoPanics(t *testing.T) {
 }
 
 func TestXAxisAsAskedFor(t *testing.T) {
-	p := mustLines(t, Axes{MinX: -1, MaxX: 9}, Series{X: x5, Y: x5})
+	p := must.M1(Lines(Axes{MinX: -1, MaxX: 9}, Series{X: x5, Y: x5}))
 	if p.X.Min != -1 || p.X.Max != 9 {
 		t.Errorf("x from %v to %v, want -1 to 9", p.X.Min, p.X.Max)
 	}
@@ -196,7 +176,7 @@ func TestXAxisAsAskedFor(t *testing.T) {
 
 func TestConstantData(t *testing.T) {
 	for _, axes := range []Axes{{}, {LogX: true, LogY: true}, {FromZero: true}} {
-		p := mustLines(t, axes, Series{X: []float64{3}, Y: []float64{7}, Points: true})
+		p := must.M1(Lines(axes, Series{X: []float64{3}, Y: []float64{7}, Points: true}))
 		if !(p.X.Min < 3 && p.X.Max >= 3 && p.Y.Min < 7 && p.Y.Max > 7) || countNear(picture(t, p), ink) < 10 {
 			t.Errorf("%+v: got x from %v to %v and y from %v to %v", axes, p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
 		}
@@ -218,7 +198,7 @@ func TestLegendHidesNothing(t *testing.T) {
 		"in every place": {[]Series{{Label: "a", X: x5, Y: rising}, {Label: "b", X: x5, Y: falling},
 			{Label: "c", X: x5, Y: flat}}, topLeft},
 	} {
-		p := mustLines(t, Axes{}, s.series...)
+		p := must.M1(Lines(Axes{}, s.series...))
 		f := figure{key: key{Style: p.Legend.TextStyle, corners: []corner{topLeft, topRight, bottomLeft, bottomRight}}}
 		for _, one := range s.series {
 			f.add(one)
@@ -230,12 +210,10 @@ func TestLegendHidesNothing(t *testing.T) {
 }
 
 func TestSave(t *testing.T) {
-	p := mustLines(t, Axes{X: "x < y & z"}, Series{Label: "a", X: x5, Y: x5, Lower: x5, Upper: x5})
+	p := must.M1(Lines(Axes{X: "x < y & z"}, Series{Label: "a", X: x5, Y: x5, Lower: x5, Upper: x5}))
 	dir := t.TempDir()
 	for _, name := range []string{"one", "two"} {
-		if err := Save(p, filepath.Join(dir, "new", name)); err != nil {
-			t.Fatal(err)
-		}
+		must.M(Save(p, filepath.Join(dir, "new", name)))
 	}
 	files, err := os.ReadDir(filepath.Join(dir, "new"))
 	if err != nil || len(files) != 4 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/janpfeifer/must"
 )
 
 // power returns a curve with regret scale t^0.4 and an interval of a tenth of that on both sides.
@@ -30,11 +31,7 @@ func power(agent string, scale float64, runs int) analysis.Curve {
 
 func mustRegret(t *testing.T, opts Options, curves ...analysis.Curve) *gonum.Plot {
 	t.Helper()
-	p, err := Regret(curves, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.M1(Regret(curves, opts))
 }
 
 // The options select the numbers of a curve. Regret is not negative, and no band extends below zero.
@@ -136,10 +133,7 @@ func TestRegretLabels(t *testing.T) {
 		{nil, []string{"lost (all 4 diverged)", "linear (2 of 10 diverged)", "absent", "period t"}},
 		{[]string{"a", "b", "c"}, []string{"a (all 4 diverged)", "b (2 of 10 diverged)", "c"}},
 	} {
-		text, err := svg(mustRegret(t, Options{Labels: c.opts}, curves...), 16, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.M1(svg(mustRegret(t, Options{Labels: c.opts}, curves...), 16, 10))
 		for _, want := range c.want {
 			if !strings.Contains(string(text), ">"+want+"<") {
 				t.Errorf("labels %q: the SVG has no text %q", c.opts, want)

@@ -7,6 +7,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
+	"github.com/janpfeifer/must"
 )
 
 func TestSweep(t *testing.T) {
@@ -16,10 +17,7 @@ func TestSweep(t *testing.T) {
 	}
 	mean := func(s analysis.Standing) stats.Estimate { return s.Mean }
 	all := []analysis.Standing{at("b", 2, 10, 5), at("a", 1, 10, 6), at("b", 2, 3, 7), at("a", 0.5, 3, 8)}
-	got, err := Sweep(all, "n", mean)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.M1(Sweep(all, "n", mean))
 	// Agent a has different values of noise, so noise is named; the points of b are in the order of n.
 	want := "b, noise=2 [3 10] [7 5] [6 4] [8 6]; a, noise=1 [10] [6] [5] [7]; a, noise=0.5 [3] [8] [7] [9]; "
 	text := ""
@@ -29,7 +27,7 @@ func TestSweep(t *testing.T) {
 	if text != want {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
-	if got, err = Sweep(all[:1], "n", mean); err != nil || len(got) != 1 || got[0].Label != "" {
+	if got, err := Sweep(all[:1], "n", mean); err != nil || len(got) != 1 || got[0].Label != "" {
 		t.Errorf("one line: got %v, error %v, want one series without a label", got, err)
 	}
 	all[1].Settings["n"] = "many"
@@ -45,10 +43,7 @@ func TestLeaderboard(t *testing.T) {
 		return testbed.Line{Agent: agent, Tau: tau, Ratio: stats.Estimate{Value: 0.5, Lower: 0.4, Upper: 0.6}}
 	}
 	lines := []testbed.Line{line("epinet", 1), line("epinet", 10), line("mlp", 10)}
-	p, err := Leaderboard("", "mlp", lines)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.M1(Leaderboard("", "mlp", lines))
 	if p.X.Max != 1.5 || p.Y.Label.Text != "divergence over that of mlp" {
 		t.Errorf("the x axis ends at %v, and the y axis has the label %q", p.X.Max, p.Y.Label.Text)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/stats"
+	"github.com/janpfeifer/must"
 )
 
 // Tradeoffs that the axes cannot show are left out. Each tradeoff has the colour of its agent. It needs a name,
@@ -20,10 +21,7 @@ func TestTradeoffs(t *testing.T) {
 		at("dropout", math.NaN(), 100)}
 	operations := func(o analysis.Tradeoff) float64 { return o.Operations }
 	names := []string{"a", "b", "c", "d"}
-	p, err := Tradeoffs(Axes{}, all, operations, names)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.M1(Tradeoffs(Axes{}, all, operations, names))
 	if p.X.Min > 10 || p.X.Max < 1000 || p.Y.Min != 0 || p.Y.Max < 200 || p.Y.Max > 400 {
 		t.Errorf("got axes from %v to %v and from %v to %v", p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
 	}

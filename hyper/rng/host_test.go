@@ -7,6 +7,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
@@ -17,18 +18,12 @@ import (
 func TestHost(t *testing.T) {
 	seeds := []uint64{5, 1<<63 + 77}
 	testbackend.ForEach(t, func(t *testing.T, name string) {
-		b, err := backend.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.M1(backend.Open(name))
 		for _, n := range []int{1, 2, 7, 400, 1001} {
-			out, err := CallOnceN(b, func(in []*Node) []*Node {
+			out := must.M1(CallOnceN(b, func(in []*Node) []*Node {
 				s := New(in[0]).At(in[1]).Named("act").Named("policy")
 				return []*Node{s.Bits(n), s.Uniform(n), s.Intn(Const(in[0].Graph(), int32(10)), n), s.Step(3).Normal(n)}
-			}, seeds, uint32(1<<31+9))
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, seeds, uint32(1<<31+9)))
 			for i, seed := range seeds {
 				h := NewHost(seed).At(1<<31 + 9).Named("act").Named("policy")
 				bits, unit, whole, normal := make([]uint32, n), make([]float32, n), make([]int32, n), make([]float32, n)

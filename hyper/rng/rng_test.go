@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/janpfeifer/must"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -15,15 +16,8 @@ import (
 
 func call(t *testing.T, name string, fn func(*Node) *Node, seeds ...uint64) *tensors.Tensor {
 	t.Helper()
-	b, err := backend.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := CallOnce(b, fn, seeds)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	b := must.M1(backend.Open(name))
+	return must.M1(CallOnce(b, fn, seeds))
 }
 
 // Words that are packed in pairs give the same numbers, to the bit, as words in parts.
@@ -182,9 +176,7 @@ func BenchmarkNormal(b *testing.B) {
 			const n = 480_000
 			exec := MustNewExec(be, func(s *Node) *Node { return ReduceSum(New(s).Normal(n), 1) })
 			for b.Loop() {
-				if _, err := exec.Call1([]uint64{uint64(b.N)}); err != nil {
-					b.Fatal(err)
-				}
+				must.M1(exec.Call1([]uint64{uint64(b.N)}))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/normal")
 		})

@@ -35,15 +35,12 @@ func sentence(number int, pValues ...[2]float64) study.Sentence {
 // P-values are two-sided, account for the number of comparisons, and are corrected for the sentences that are read
 // together.
 func TestAnswer(t *testing.T) {
-	all, err := study.Answers(archive(), []study.Sentence{
+	all := must.M1(study.Answers(archive(), []study.Sentence{
 		sentence(1, [2]float64{0.001, 1}, [2]float64{0.004, 1}),
 		sentence(2, [2]float64{0.001, 1}, [2]float64{1, 0.002}),
 		sentence(3, [2]float64{0.001, 1}, [2]float64{0.02, 0.9}),
 		sentence(4, [2]float64{1, 1}),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for i, want := range []struct {
 		verdict      study.Verdict
 		p, corrected float64

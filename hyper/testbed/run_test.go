@@ -34,7 +34,7 @@ func few(n, data int) Sweep {
 func divergences(t *testing.T, a Agent, s Sweep, o Options) map[int]map[int]float64 {
 	t.Helper()
 	out := map[int]map[int]float64{}
-	err := Try(context.Background(), a, s, o, func(results []Result) error {
+	must.M(Try(context.Background(), a, s, o, func(results []Result) error {
 		for _, r := range results {
 			if out[r.Tau] == nil {
 				out[r.Tau] = map[int]float64{}
@@ -42,10 +42,7 @@ func divergences(t *testing.T, a Agent, s Sweep, o Options) map[int]map[int]floa
 			out[r.Tau][r.Number] = float64(r.KL)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out
 }
 

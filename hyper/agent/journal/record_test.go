@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/janpfeifer/must"
 )
 
 var records = []Record{
@@ -31,10 +33,7 @@ var records = []Record{
 // A record that is encoded can be decoded, and a record with a changed or missing byte cannot.
 func TestRecords(t *testing.T) {
 	for _, r := range records {
-		data, err := r.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.M1(r.Encode())
 		got, err := Decode(data)
 		if err != nil || !reflect.DeepEqual(got, r) {
 			t.Errorf("decoded record: got %+v, error %v, want the encoded one", got, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
+	"github.com/janpfeifer/must"
 )
 
 // The data sets are the ones in data/README.md. The digests of phishing, segment and shuttle are the digests of the CSV
@@ -35,10 +36,7 @@ func TestSets(t *testing.T) {
 		t.Errorf("got data sets %v, want the built-in ones in order", names)
 	}
 	for _, name := range sheet.Sets() {
-		s, err := sheet.Set(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.M1(sheet.Set(name))
 		last := len(s.Header) - 1
 		got := set{len(s.Rows), last, s.Header[last], map[string]int{}, s.Sum}
 		for _, row := range s.Rows {
@@ -63,9 +61,7 @@ func TestSets(t *testing.T) {
 // if the file has no lines.
 func TestRegister(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.Letters")
-	if err := os.WriteFile(file, []byte("a?"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(file, []byte("a?"), 0o600))
 	sheet.Register(".letters", func(contents []byte) (*sheet.Sheet, error) {
 		if len(contents) == 0 {
 			return nil, errors.New("has no letters")
@@ -80,16 +76,12 @@ func TestRegister(t *testing.T) {
 		`row 2, column 1 ("letter"): the value "?" is missing`) {
 		t.Error(err)
 	}
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(file, nil, 0o600))
 	if _, err := sheet.Read(file); err == nil || err.Error() != "file: "+file+" has no letters" {
 		t.Error(err)
 	}
 	other := filepath.Join(t.TempDir(), "a.parquet")
-	if err := os.WriteFile(other, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(other, nil, 0o600))
 	if _, err := sheet.Read(other); err == nil || !strings.Contains(err.Error(), "import hyper/bandit/sheet/parquet") {
 		t.Error(err)
 	}
@@ -103,9 +95,7 @@ func FuzzRead(f *testing.F) {
 	}
 	file := filepath.Join(f.TempDir(), "a.csv")
 	f.Fuzz(func(t *testing.T, text string) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.WriteFile(file, []byte(text), 0o600))
 		s, err := sheet.Read(file)
 		if err != nil {
 			return

@@ -118,25 +118,14 @@ func ways(world, kind string) [][]string {
 // served returns the digest of the actions of an agent that a service holds, in a world that starts anew.
 func served(t *testing.T, s *lab.Setting, world *live, periods int, seed uint64) (digest uint32) {
 	t.Helper()
-	l, features, err := s.Handover(periods)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := agent.New(agent.Config{Learner: l, Features: features, Floor: -1, Seed: seed, Backend: backend.Go})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, features := must.M2(s.Handover(periods))
+	a := must.M1(agent.New(agent.Config{Learner: l, Features: features, Floor: -1, Seed: seed, Backend: backend.Go}))
 	world.start()
 	for period := range periods {
 		x := world.inputs(period, features)
-		d, err := a.Act(t.Context(), x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.M1(a.Act(t.Context(), x))
 		reward := world.step(period, d.Action)
-		if err := a.Observe(t.Context(), agent.Feedback{ID: d.ID, Reward: reward}); err != nil {
-			t.Fatal(err)
-		}
+		must.M(a.Observe(t.Context(), agent.Feedback{ID: d.ID, Reward: reward}))
 		digest = digest*0x01000193 + uint32(d.Action) + 1
 	}
 	return digest

@@ -28,11 +28,8 @@ var worldsOf = append([]string{"gaussian", "neural", "ids"}, "drifting", "table"
 // The settings in the record of a search are accepted as they are: numbers and others as texts.
 func TestForTakesARecord(t *testing.T) {
 	p := bandit.Problem{Actions: 3, Features: 4, Moves: true}
-	l, err := catalog.For("ensemble", p,
-		[]byte(`{"particles": "7", "step-size": "0.0033", "hidden": "8", "optimizer": "adam"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.M1(catalog.For("ensemble", p,
+		[]byte(`{"particles": "7", "step-size": "0.0033", "hidden": "8", "optimizer": "adam"}`)))
 	if e := l.Belief.(hyper.Model).Hyper.(hyper.Ensemble); e.Particles != 7 || l.StepSize != 0.0033 {
 		t.Errorf("%d particles, step size %v", e.Particles, l.StepSize)
 	}
@@ -80,10 +77,7 @@ func smallSpec(t *testing.T, x lab.Experiment, kind string, size lab.Size, more 
 	t.Helper()
 	x.Sets = nil
 	x.Agents = nil // use the learner's own defaults, not the experiment's
-	s, err := x.New(kind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.M1(x.New(kind))
 	values, sets := catalog.Values(s), slices.Clone(more)
 	for _, set := range append(small, "hidden=4x3") {
 		key, _, _ := strings.Cut(set, "=")
@@ -112,20 +106,11 @@ func TestNetworksLearnLogistic(t *testing.T) {
 		"index-samples=8"}
 	size := lab.Size{Periods: 200, Runs: 3}
 	kinds := []string{"epinet", "last-layer", "ensemble-plus-plus-neural", "network-gp"}
-	spec, err := x.Spec(kinds, sets, size, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	random, err := x.Spec([]string{"egreedy"}, []string{"actions=12", "features=3", "generator=8x8", "hidden=4",
-		"anneal=1000000000"}, size, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.M1(x.Spec(kinds, sets, size, 3))
+	random := must.M1(x.Spec([]string{"egreedy"}, []string{"actions=12", "features=3", "generator=8x8", "hidden=4",
+		"anneal=1000000000"}, size, 3))
 	regret := func(spec lab.Spec) []float64 {
-		_, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go})
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, rows := must.M2(lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go}))
 		out := make([]float64, len(spec.Entries))
 		for _, r := range rows {
 			if r.Period == size.Periods {

@@ -12,22 +12,13 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/janpfeifer/must"
 )
 
 func cacheIn(t *testing.T, dir string) *Cache {
 	t.Helper()
-	c, err := Open(dir, 1<<20, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-func put(t *testing.T, c *Cache, key Key, program []byte) {
-	t.Helper()
-	if err := c.Put(key, program); err != nil {
-		t.Fatal(err)
-	}
+	return must.M1(Open(dir, 1<<20, time.Minute))
 }
 
 func TestWhatIsPutIsFoundByEveryone(t *testing.T) {
@@ -37,7 +28,7 @@ func TestWhatIsPutIsFoundByEveryone(t *testing.T) {
 	if _, ok := c.Get(key); ok {
 		t.Error("Get from an empty cache: got a program")
 	}
-	put(t, c, key, []byte("code"))
+	must.M(c.Put(key, []byte("code")))
 	if program, ok := cacheIn(t, dir).Get(key); !ok || string(program) != "code" {
 		t.Errorf("got program %q, %v, want the stored one", program, ok)
 	}
@@ -105,14 +96,12 @@ func TestDamagedProgramsAreNotUsedAndAreReplaced(t *testing.T) {
 			c := cacheIn(t, filepath.Join(t.TempDir(), "compiled"))
 			for i := range 50 {
 				key, program := KeyOf([]byte(fmt.Sprint(i))), bytes.Repeat([]byte{byte(i), 7, 1}, 1+random.IntN(300))
-				put(t, c, key, program)
-				if err := damage(c, key, random); err != nil {
-					t.Fatal(err)
-				}
+				must.M(c.Put(key, program))
+				must.M(damage(c, key, random))
 				if got, ok := c.Get(key); ok {
 					t.Fatalf("damaged program %d was used: %d bytes of %d", i, len(got), len(program))
 				}
-				put(t, c, key, program)
+				must.M(c.Put(key, program))
 				if got, ok := c.Get(key); !ok || !bytes.Equal(got, program) {
 					t.Fatalf("damaged program %d was not replaced", i)
 				}
@@ -127,24 +116,18 @@ func TestDamagedProgramsAreNotUsedAndAreReplaced(t *testing.T) {
 func TestFolderMustBeTheUsersOwn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "compiled")
 	cacheIn(t, dir)
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.Chmod(dir, 0o777))
 	cacheIn(t, dir)
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("folder that others could write to: got mode %v, error %v, want 0700", info.Mode(), err)
 	}
 	link := dir + "-link"
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.Symlink(dir, link))
 	if _, err := Open(link, 1, 0); err == nil {
 		t.Error("a symbolic link was used as the folder")
 	}
 	file := dir + "-file"
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(file, nil, 0o600))
 	if _, err := Open(file, 1, 0); err == nil || !strings.Contains(err.Error(), "not a folder") {
 		t.Errorf("a file was used as the folder: error %v", err)
 	}
@@ -168,7 +151,7 @@ func TestTheLeastRecentlyUsedGo(t *testing.T) {
 				t.Fatal("a recently used program was removed")
 			}
 		}
-		put(t, c, keys[i], make([]byte, 1000))
+		must.M(c.Put(keys[i], make([]byte, 1000)))
 		at := past.Add(time.Duration(i) * time.Second)
 		if i < 10 && os.Chtimes(c.path(keys[i]), at, at) != nil {
 			t.Fatal("the times of a file cannot be set")
@@ -188,15 +171,11 @@ func TestWhatDeadProcessesLeftGoes(t *testing.T) {
 	c := cacheIn(t, filepath.Join(t.TempDir(), "compiled"))
 	old, fresh := filepath.Join(c.Dir, ".new-1"), filepath.Join(c.Dir, ".new-2")
 	for _, path := range []string{old, fresh} {
-		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.WriteFile(path, []byte("half"), 0o600))
 	}
 	long := time.Now().Add(-2 * time.Hour)
-	if err := os.Chtimes(old, long, long); err != nil {
-		t.Fatal(err)
-	}
-	put(t, c, KeyOf(), []byte("code"))
+	must.M(os.Chtimes(old, long, long))
+	must.M(c.Put(KeyOf(), []byte("code")))
 	if _, err := os.Stat(old); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a temporary file that is two hours old was not removed")
 	}
@@ -210,22 +189,16 @@ func TestWhatDeadProcessesLeftGoes(t *testing.T) {
 
 func TestClearLeavesOnlyWhatIsNotOurs(t *testing.T) {
 	c := cacheIn(t, filepath.Join(t.TempDir(), "compiled"))
-	put(t, c, KeyOf(), []byte("code"))
-	if err := c.Clear(); err != nil {
-		t.Fatal(err)
-	}
+	must.M(c.Put(KeyOf(), []byte("code")))
+	must.M(c.Clear())
 	if _, err := os.Stat(c.Dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("folder of the cache: got error %v, want not-exist", err)
 	}
 	c = cacheIn(t, c.Dir)
-	put(t, c, KeyOf(), []byte("code"))
+	must.M(c.Put(KeyOf(), []byte("code")))
 	thesis := filepath.Join(c.Dir, "thesis.tex")
-	if err := os.WriteFile(thesis, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Clear(); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(thesis, nil, 0o600))
+	must.M(c.Clear())
 	if left, err := os.ReadDir(c.Dir); err != nil || len(left) != 1 {
 		t.Errorf("files left: %v, error %v, want 1", left, err)
 	}
@@ -246,7 +219,7 @@ func TestLockWaitsForTheOther(t *testing.T) {
 				mu.Lock()
 				compilations++
 				mu.Unlock()
-				put(t, c, key, []byte("code"))
+				must.M(c.Put(key, []byte("code")))
 			}
 			if waited {
 				mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
@@ -35,16 +36,10 @@ var (
 // A loop computes the same as rounds that are built one after the other: on XLA the same bits.
 func TestRepeatIsUnroll(t *testing.T) {
 	testbackend.ForEach(t, func(t *testing.T, name string) {
-		b, err := backend.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := CallOnceN(b, func(in []*Node) []*Node {
+		b := must.M1(backend.Open(name))
+		out := must.M1(CallOnceN(b, func(in []*Node) []*Node {
 			return []*Node{descend(Repeat, in[0], in[1]), descend(Unroll, in[0], in[1])}
-		}, inputs, responses)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, inputs, responses))
 		if loop, rounds := out[0].Value(), out[1].Value(); !reflect.DeepEqual(loop, rounds) {
 			t.Errorf("a loop gives %v, want %v as from separate rounds", loop, rounds)
 		}
@@ -87,11 +82,8 @@ func byHand() []float64 {
 // Loops can be inside loops, like the SGD steps of a period. GoMLX's NewClosure alone does not allow this.
 func TestNestedLoops(t *testing.T) {
 	testbackend.ForEach(t, func(t *testing.T, name string) {
-		b, err := backend.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := CallOnce(b, func(x, y *Node) *Node {
+		b := must.M1(backend.Open(name))
+		out := must.M1(CallOnce(b, func(x, y *Node) *Node {
 			state := []*Node{descend(Repeat, x, y)}
 			return Repeat(3, state, []**Node{&x, &y}, func(_ Index, state []*Node) []*Node {
 				again := Repeat(2, []*Node{state[0]}, []**Node{&x, &y}, func(_ Index, state []*Node) []*Node {
@@ -99,10 +91,7 @@ func TestNestedLoops(t *testing.T) {
 				})[0]
 				return []*Node{Add(again, descend(Repeat, x, y))}
 			})[0]
-		}, inputs, responses)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, inputs, responses))
 		once := byHand()
 		for i, got := range out.Value().([][][]float32)[0][0] {
 			// Each of three rounds adds 2 and the first number: the result is four times the number, plus 6.
@@ -119,10 +108,7 @@ func TestLoopsDoNotGrow(t *testing.T) {
 	if backend.Check(backend.XLACPU) != nil {
 		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
 	}
-	b, err := backend.Open(backend.XLACPU)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.M1(backend.Open(backend.XLACPU))
 	size := func(rounds int) int {
 		g := NewGraph(b, "rounds")
 		defer g.Finalize()

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/janpfeifer/must"
 )
 
 // The layout in abi.h equals the layout of the header with which go-xla was built.
@@ -17,14 +19,8 @@ func TestLayoutIsThatOfPJRT(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gomlx/go-xla").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	here, err := filepath.Abs("abi.h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.M1(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gomlx/go-xla").Output())
+	here := must.M1(filepath.Abs("abi.h"))
 	var c strings.Builder
 	fmt.Fprintf(&c, "#include %q\n#include %q\n", filepath.Join(strings.TrimSpace(string(folder)), "pjrt",
 		"pjrt_c_api.h"), here)
@@ -75,9 +71,7 @@ func TestLayoutIsThatOfPJRT(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "layout.c")
-	if err := os.WriteFile(file, []byte(c.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(file, []byte(c.String()), 0o600))
 	if out, err := exec.Command(compiler, "-fsyntax-only", file).CombinedOutput(); err != nil {
 		t.Errorf("the compiler failed: %v\n%s", err, out)
 	}

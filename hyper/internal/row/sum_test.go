@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
@@ -30,15 +31,9 @@ func TestSum(t *testing.T) {
 		if name == backend.Go { // It returns products of bfloat16 in bfloat16.
 			delete(sums, "byParts")
 		}
-		b, err := backend.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.M1(backend.Open(name))
 		for what, sum := range sums {
-			out, err := CallOnce(b, func(x, to *Node) *Node { return sum(x, to, rows) }, x, to)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.M1(CallOnce(b, func(x, to *Node) *Node { return sum(x, to, rows) }, x, to))
 			got := out.Value().([][][]float32)
 			for run := range runs {
 				for row := range rows {

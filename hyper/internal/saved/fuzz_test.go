@@ -8,21 +8,16 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 )
 
 // FuzzRead reads arbitrary bytes with the right checksum. The result is an error that wraps ErrDamaged, or values that
 // can be written and read again as the same.
 func FuzzRead(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "file")
-	err := Write(path, content{Names: []string{"weights", "rounds"}, Round: 3},
-		[]*tensors.Tensor{tensors.FromValue([][]float32{{1, 2}, {3, 4}}), tensors.FromValue(uint32(5))})
-	if err != nil {
-		f.Fatal(err)
-	}
-	good, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.M(Write(path, content{Names: []string{"weights", "rounds"}, Round: 3},
+		[]*tensors.Tensor{tensors.FromValue([][]float32{{1, 2}, {3, 4}}), tensors.FromValue(uint32(5))}))
+	good := must.M1(os.ReadFile(path))
 	f.Add(good[:len(good)-4])
 	f.Add(good[:len(good)-9])
 	f.Add(good[:len(magic)+12])
@@ -35,9 +30,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dir := t.TempDir()
 		path, again := filepath.Join(dir, "file"), filepath.Join(dir, "again")
-		if err := os.WriteFile(path, summed(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.M(os.WriteFile(path, summed(text), 0o600))
 		var value, value2 content
 		var state, state2 []*tensors.Tensor
 		if err := Read(path, &value, &state); err != nil {
@@ -46,9 +39,7 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		if err := Write(again, value, state); err != nil {
-			t.Fatal(err)
-		}
+		must.M(Write(again, value, state))
 		if err := Read(again, &value2, &state2); err != nil || !reflect.DeepEqual(value, value2) ||
 			len(state) != len(state2) {
 			t.Fatalf("second reading: got %+v with %d tensors, error %v, want %+v with %d",

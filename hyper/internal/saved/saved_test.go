@@ -15,6 +15,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 )
 
 // content is a value like those that agents and experiments save.
@@ -38,9 +39,7 @@ func summed(text []byte) []byte {
 func read(t testing.TB, text []byte, want ...shapes.Shape) (value content, state []*tensors.Tensor, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.M(os.WriteFile(path, text, 0o600))
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
@@ -59,9 +58,7 @@ func TestWriteAndRead(t *testing.T) {
 		tensors.FromShape(shapes.Make(dtypes.Float64, 0, 5)), tensors.FromValue([]uint64{1 << 63}),
 		tensors.FromValue([]int32{-1}),
 	}
-	if err := Write(path, wrote, state); err != nil {
-		t.Fatal(err)
-	}
+	must.M(Write(path, wrote, state))
 	var want []shapes.Shape
 	for _, s := range state {
 		want = append(want, s.Shape())
@@ -96,13 +93,8 @@ func TestWriteAndRead(t *testing.T) {
 // Every file that ends early or has a changed bit is damaged.
 func TestDamagedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	if err := Write(path, content{Round: 3}, []*tensors.Tensor{tensors.FromValue([]float32{1, 2})}); err != nil {
-		t.Fatal(err)
-	}
-	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.M(Write(path, content{Round: 3}, []*tensors.Tensor{tensors.FromValue([]float32{1, 2})}))
+	good := must.M1(os.ReadFile(path))
 	for i := range good {
 		want := "it is cut off"
 		if i == 0 {

@@ -47,10 +47,7 @@ func TestFileLog(t *testing.T) {
 	var means []float64
 	for _, path := range []string{file(t, "log.csv", table), file(t, "log.jsonl", objects)} {
 		log := must.M1(OpenLog(func() Records { return FileLog(path, pages, true) }, pages, nil))
-		e, err := Evaluate(t.Context(), log, pages, EvaluateOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.M1(Evaluate(t.Context(), log, pages, EvaluateOptions{}))
 		if itself, target := e.Estimators[0], e.Estimators[2]; e.Decisions != 400 || e.Evaluated != 200 ||
 			math.Abs(itself.Value-0.5) > 0.1 || target.Refused != "" || target.Lower < itself.Upper {
 			t.Errorf("%s: got %+v, want 400 decisions, and a target that is better", path, e)
