@@ -7,6 +7,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -148,14 +149,8 @@ func eval(t testing.TB, name string, fn func(in []*Node) []*Node, args ...any) [
 // compiled returns a graph function as a function of tensors.
 func compiled(t testing.TB, name string, fn func(in []*Node) []*Node) func(args ...any) []array {
 	t.Helper()
-	b, err := backend.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	exec, err := NewExec(b, fn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.M1(backend.Open(name))
+	exec := must.M1(NewExec(b, fn))
 	return func(args ...any) []array {
 		t.Helper()
 		out, err := exec.Call(args...)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/hypermodels/hypermodels/hyper"
@@ -66,9 +67,7 @@ func anchoredParticles(t *testing.T, x, y array, particles int, weights Weights,
 	m := hyper.Model{Base: base.Linear{Features: 2}, Hyper: hyper.Ensemble{Particles: particles, Params: 2,
 		InitNu: hyper.InitNormal(math.Sqrt(logisticPrior))}}
 	tr := Trainer{m, Config{Steps: 1, Batch: n, Integrate: Analytic, Capacity: n, Loss: LogisticLoss{}, Weights: weights}}
-	if err := tr.Validate(m); err != nil {
-		t.Fatal(err)
-	}
+	must.M(tr.Validate(m))
 	norm2 := 0.0
 	for _, v := range x.v {
 		norm2 += v * v

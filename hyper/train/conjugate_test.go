@@ -7,6 +7,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -66,9 +67,7 @@ func TestConjugateIsThePosterior(t *testing.T) {
 						}
 					}
 					var q, s, ss mat.Dense
-					if err := q.Inverse(precision); err != nil {
-						t.Fatal(err)
-					}
+					must.M(q.Inverse(precision))
 					s = *mat.NewDense(size, size, root[(run*2+blk)*36:(run*2+blk+1)*36])
 					ss.Mul(&s, s.T())
 					if !mat.EqualApprox(&ss, &q, 1e-6) {
@@ -101,11 +100,8 @@ func standardised(y []float64) {
 // 3.
 func observed(t *testing.T, name string, tr Trainer, x, y *tensors.Tensor) [][]float64 {
 	t.Helper()
-	back, err := backend.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := CallOnceN(back, func(in []*Node) []*Node {
+	back := must.M1(backend.Open(name))
+	out := must.M1(CallOnceN(back, func(in []*Node) []*Node {
 		s := rng.New(in[0])
 		state := tr.Init(s, nil)
 		rates := Rates{NoiseVar: in[3], PriorVar: in[4], Perturbation: in[3]}
@@ -118,10 +114,7 @@ func observed(t *testing.T, name string, tr Trainer, x, y *tensors.Tensor) [][]f
 		}
 		p := tr.Params(state)
 		return []*Node{p.Nu[0], p.Nu[1], ConvertDType(Stack(phis, 0), dtypes.Float32)}
-	}, []uint64{3, 4}, x, y, []float32{0.5, 0.25}, []float32{2, 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, []uint64{3, 4}, x, y, []float32{0.5, 0.25}, []float32{2, 3}))
 	flat := make([][]float64, len(out))
 	for i, o := range out {
 		for _, v := range tensors.MustCopyFlatData[float32](o) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/hypermodels/hypermodels/hyper"
@@ -43,9 +44,7 @@ func TestDiscountIsThePosterior(t *testing.T) {
 					y[i] = float32(3*r.NormFloat64() + 2)
 				}
 				tr := Trainer{b, Config{Integrate: Exact, Discount: gamma, Standardize: standardize}}
-				if err := tr.Validate(b); err != nil {
-					t.Fatal(err)
-				}
+				must.M(tr.Validate(b))
 				turns := tr.turns(2, size)
 				if least := math.Pow(gamma, float64(turns.data)); least < leastPrior-1e-9 {
 					t.Errorf("a turn of %d data leaves %g of the prior", turns.data, least)
@@ -94,9 +93,7 @@ func TestDiscountIsThePosterior(t *testing.T) {
 							}
 						}
 						var q, ss mat.Dense
-						if err := q.Inverse(precision); err != nil {
-							t.Fatal(err)
-						}
+						must.M(q.Inverse(precision))
 						s := mat.NewDense(size, size, root[(run*2+blk)*size*size:(run*2+blk+1)*size*size])
 						ss.Mul(s, s.T())
 						if !mat.EqualApprox(&ss, &q, 1e-5) {
@@ -177,9 +174,7 @@ func TestDiscountIsNearlyExact(t *testing.T) {
 				}
 				phi, _ := p.phi(x)
 				v, q, mu := mat.NewVecDense(size, phi), new(mat.VecDense), new(mat.VecDense)
-				if err := errors.Join(q.SolveVec(lambda[i], v), mu.SolveVec(lambda[i], eta[i])); err != nil {
-					t.Fatal(err)
-				}
+				must.M(errors.Join(q.SolveVec(lambda[i], v), mu.SolveVec(lambda[i], eta[i])))
 				sd := math.Sqrt(mat.Dot(v, q))
 				deviations = append(deviations, math.Abs(math.Sqrt(variance)/sd-1))
 				means = append(means, math.Abs(got-mat.Dot(v, mu))/sd)

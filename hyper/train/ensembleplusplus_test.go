@@ -7,6 +7,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/hypermodels/hypermodels/hyper"
@@ -43,17 +44,14 @@ func plusInputs() (x, y []float32) {
 func plusTrained(t *testing.T, name string, b hyper.Belief, runs int,
 	f func(s rng.Stream, p hyper.Params) []*Node) [][]float32 {
 	t.Helper()
-	back, err := backend.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must.M1(backend.Open(name))
 	seeds, noise, prior := make([]uint64, runs), make([]float32, runs), make([]float32, runs)
 	for i := range seeds {
 		seeds[i], noise[i], prior[i] = uint64(i+1), plusNoise, plusVariance
 	}
 	x, y := plusInputs()
 	tr := Trainer{b, Config{Integrate: Exact}}
-	out, err := CallOnceN(back, func(in []*Node) []*Node {
+	out := must.M1(CallOnceN(back, func(in []*Node) []*Node {
 		s := rng.New(in[0])
 		state := tr.Init(s, Sqrt(in[2]))
 		start, all := tr.Params(state).Nu[1], []*Node{}
@@ -66,10 +64,7 @@ func plusTrained(t *testing.T, name string, b hyper.Belief, runs int,
 			state = tr.Observe(state, s.At(at), at, input, response, nil, rates)
 		}
 		return append(f(s, tr.Params(state)), start, Concatenate(all, 1))
-	}, seeds, noise, prior)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, seeds, noise, prior))
 	flat := make([][]float32, len(out))
 	for i, o := range out {
 		flat[i] = tensors.MustCopyFlatData[float32](o)

@@ -8,6 +8,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -25,9 +26,7 @@ func TestEpinetLearns(t *testing.T) {
 		hyper.Epinet{Features: 1, Hidden: []int{20, 20}, Epi: []int{10}, Dim: 4, PriorHidden: []int{5}, PriorScale: 1},
 		Config{Steps: 8, Batch: 16, Indices: 8, Capacity: data, Optimizer: Adam{}},
 	}
-	if err := tr.Validate(tr.Belief); err != nil {
-		t.Fatal(err)
-	}
+	must.M(tr.Validate(tr.Belief))
 	// The inputs are first the data's, from -1 to 1, and then others.
 	x := []float32{-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, -4, 4}
 	var y []float64
@@ -42,7 +41,7 @@ func TestEpinetLearns(t *testing.T) {
 		all := func(v float64) *Node { return Const(g, slices.Repeat([]float32{float32(v)}, runs)) }
 		return Rates{Step: all(0.005), NoiseVar: all(noise * noise), PriorVar: all(10), Perturbation: all(noise)}
 	}
-	b := must(backend.Open(backend.Go))(t)
+	b := must.M1(backend.Open(backend.Go))
 	var names []string
 	flat := func(state State) (out []*Node) {
 		names = slices.Sorted(maps.Keys(state))
@@ -59,7 +58,7 @@ func TestEpinetLearns(t *testing.T) {
 		return state
 	}
 	seeds := []uint64{1, 2}
-	init := must(NewExec(b, func(in []*Node) []*Node {
+	init := must.M1(NewExec(b, func(in []*Node) []*Node {
 		g, s := in[0].Graph(), rng.New(in[0])
 		state := tr.Init(s.Named("init"), nil)
 		for i := range data {
@@ -68,23 +67,23 @@ func TestEpinetLearns(t *testing.T) {
 			state = tr.Observe(state, s.At(at), at, all(at), all(Const(g, float32(y[i]))), inputs(g), rates(g))
 		}
 		return flat(state)
-	}))(t)
-	learn := must(NewExec(b, func(in []*Node) []*Node {
+	}))
+	learn := must.M1(NewExec(b, func(in []*Node) []*Node {
 		g := in[0].Graph()
 		return flat(tr.Train(named(in[2:]), rng.New(in[0]).At(in[1]), Const(g, int32(data)), inputs(g), rates(g)))
-	}))(t)
-	predict := must(NewExec(b, func(in []*Node) []*Node {
+	}))
+	predict := must.M1(NewExec(b, func(in []*Node) []*Node {
 		s := rng.New(in[0]).Named("predict")
 		f := hyper.Sample(tr.Belief, tr.Params(named(in[1:])), s, functions, inputs(in[0].Graph()))
 		mean := ReduceMean(f, 1)
 		return []*Node{mean, Sqrt(ReduceMean(Square(Sub(f, InsertAxes(mean, 1))), 1))}
-	}))(t)
-	state := must(init.Call(seeds))(t)
+	}))
+	state := must.M1(init.Call(seeds))
 	call := func(e *Exec, args ...any) []*tensors.Tensor {
 		for _, v := range state {
 			args = append(args, v)
 		}
-		return must(e.Call(args...))(t)
+		return must.M1(e.Call(args...))
 	}
 	before := arrayOf(call(predict, seeds)[1])
 	for period := range 150 {

@@ -7,6 +7,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/hypermodels/hypermodels/hyper"
@@ -86,9 +87,7 @@ func TestSharesArePosterior(t *testing.T) {
 						t.Fatal("the covariance has no root")
 					}
 					var solved mat.VecDense
-					if err := by.SolveVecTo(&solved, mat.NewVecDense(data, seen)); err != nil {
-						t.Fatal(err)
-					}
+					must.M(by.SolveVecTo(&solved, mat.NewVecDense(data, seen)))
 					misses := mat.Dot(&solved, mat.NewVecDense(data, seen))
 					return -by.LogDet()/2 - (n+2)/2*math.Log(2*float64(noises[run])+misses)
 				}

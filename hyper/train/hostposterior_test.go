@@ -8,6 +8,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -24,7 +25,7 @@ var hostedLines = hyper.BayesianLinear{Features: 3, Blocks: 3, Numbered: true, W
 // entries are in the order of names.
 func programmed(t *testing.T, tr Trainer, x [][]float32, y, w []float32) (names []Entry, before, after [][]float64) {
 	t.Helper()
-	out := must(CallOnceN(must(backend.Open(backend.Go))(t), func(in []*Node) []*Node {
+	out := must.M1(CallOnceN(must.M1(backend.Open(backend.Go)), func(in []*Node) []*Node {
 		s := rng.New(in[0])
 		state := tr.Init(s.Named("init"), nil)
 		g := s.Graph()
@@ -49,7 +50,7 @@ func programmed(t *testing.T, tr Trainer, x [][]float32, y, w []float32) (names 
 			}
 		}
 		return nodes
-	}, []uint64{5}))(t)
+	}, []uint64{5}))
 	for i, v := range out {
 		if flat := tensors.MustCopyFlatData[float64](v); i < len(names) {
 			before = append(before, flat)
@@ -74,7 +75,7 @@ func hosted(t *testing.T, tr Trainer, names []Entry, entries [][]float64) *HostP
 			p.Fixed[name] = append(p.Fixed[name], float32(v))
 		}
 	}
-	return must(h.Posterior(p, func(name Entry, read func([]float64)) error { read(of(name)); return nil }))(t)
+	return must.M1(h.Posterior(p, func(name Entry, read func([]float64)) error { read(of(name)); return nil }))
 }
 
 // roots returns S S^T of each block.

@@ -8,6 +8,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -34,31 +35,26 @@ type machine struct {
 // rows of actions, the same for all runs.
 func newMachine(t testing.TB, name string, tr Trainer, seeds []uint64, rates [4][]float32, actions *array) *machine {
 	t.Helper()
-	if err := tr.Validate(tr.Belief); err != nil {
-		t.Fatal(err)
-	}
-	b, err := backend.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.M(tr.Validate(tr.Belief))
+	b := must.M1(backend.Open(name))
 	m := &machine{t: t, seeds: seeds, rates: rates, actions: actions}
-	m.init = must(NewExec(b, func(in []*Node) []*Node {
+	m.init = must.M1(NewExec(b, func(in []*Node) []*Node {
 		state := tr.Init(rng.New(in[0]).Named("init"), nil)
 		m.names = slices.Sorted(maps.Keys(state))
 		return m.flat(state)
-	}))(t)
+	}))
 	rated := func(in []*Node) Rates {
 		return Rates{Step: in[0], NoiseVar: in[1], PriorVar: in[2], Perturbation: in[3]}
 	}
-	m.observe = must(NewExec(b, func(in []*Node) []*Node { // seeds, size, x, y, rates, actions, state
+	m.observe = must.M1(NewExec(b, func(in []*Node) []*Node { // seeds, size, x, y, rates, actions, state
 		s := rng.New(in[0]).At(in[1])
 		return m.flat(tr.Observe(m.named(in[9:]), s, in[1], in[2], in[3], m.inputs(tr, in[8]), rated(in[4:])))
-	}))(t)
-	m.learn = must(NewExec(b, func(in []*Node) []*Node { // seeds, size, period, rates, actions, state
+	}))
+	m.learn = must.M1(NewExec(b, func(in []*Node) []*Node { // seeds, size, period, rates, actions, state
 		s := rng.New(in[0]).At(in[2]).Named("learn")
 		return m.flat(tr.Train(m.named(in[8:]), s, in[1], m.inputs(tr, in[7]), rated(in[3:])))
-	}))(t)
-	m.state = must(m.init.Call(seeds))(t)
+	}))
+	m.state = must.M1(m.init.Call(seeds))
 	return m
 }
 
@@ -93,7 +89,7 @@ func (m *machine) call(e *Exec, args ...any) {
 	for _, s := range m.state {
 		args = append(args, s)
 	}
-	m.state = must(e.Call(args...))(m.t)
+	m.state = must.M1(e.Call(args...))
 }
 
 // menu returns the actions' tensor, or a placeholder that no graph reads.

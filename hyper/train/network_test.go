@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -91,9 +92,7 @@ func TestNetworkStepsFollowTheLoss(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/%s/%s", m.name, k.IndexSet, k.Integration, name), func(t *testing.T) {
 					tr := Trainer{m.Model, Config{Steps: 2, Batch: 5, Indices: 4, Capacity: 5, IndexSet: k.IndexSet,
 						Integrate: k.Integration}}
-					if err := tr.Validate(tr.Belief); err != nil {
-						t.Fatal(err)
-					}
+					must.M(tr.Validate(tr.Belief))
 					p := newTrial(t, m.Model, 5, 5)
 					compareHalves(t, eval(t, name, func(in []*Node) []*Node {
 						g := p.nodes(in)
@@ -117,9 +116,7 @@ func TestKLStepsFollowTheLoss(t *testing.T) {
 		t.Run(fmt.Sprintf("%T", b), func(t *testing.T) {
 			m := hyper.Model{Base: b, Hyper: hyper.MeanField{Params: hyper.NumTheta(b)}}
 			tr := Trainer{m, Config{Steps: 2, Batch: 5, Indices: 4, Capacity: 5, Regularize: KL}}
-			if err := tr.Validate(tr.Belief); err != nil {
-				t.Fatal(err)
-			}
+			must.M(tr.Validate(tr.Belief))
 			p := newTrial(t, m, 5, 5)
 			compareHalves(t, eval(t, backend.Go, func(in []*Node) []*Node {
 				g := p.nodes(in)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -39,13 +40,13 @@ func (p trial) minimise(t testing.TB, o Oracle, r int) []array {
 	t.Helper()
 	var db mat.Matrix
 	if p.model.Prior != nil {
-		db = must(FullMatrix(p.model.Prior.Layout, p.prior.sub(r).dense()))(t)
+		db = must.M1(FullMatrix(p.model.Prior.Layout, p.prior.sub(r).dense()))
 		if b := p.model.Prior.Base; b != nil && b != p.model.Base {
 			db, o.A = nil, p.lessPrior(o.A, r, db.T())
 		}
 	}
 	if h, ok := p.model.Hyper.(hyper.Ensemble); ok {
-		nu := must(o.Ensemble(p.nu0[0].sub(r).dense().T(), db))(t)
+		nu := must.M1(o.Ensemble(p.nu0[0].sub(r).dense().T(), db))
 		out := newArray(h.Particles, h.Params)
 		mat.NewDense(h.Particles, h.Params, out.v).Copy(nu.T())
 		return []array{out}
@@ -54,10 +55,7 @@ func (p trial) minimise(t testing.TB, o Oracle, r int) []array {
 	if newProblem(Config{}, p.model).oneHot() {
 		return p.nearestParticles(t, o, r, db)
 	}
-	mu, full, err := o.Linear(l, p.nu0[0].sub(r).vec(), must(FullMatrix(l, p.nu0[1].sub(r).dense()))(t), db)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mu, full := must.M2(o.Linear(l, p.nu0[0].sub(r).vec(), must.M1(FullMatrix(l, p.nu0[1].sub(r).dense())), db))
 	c, row := newArray(l.Rows(), l.Width), 0
 	for b, size := range l.Sizes {
 		for range size {
@@ -88,7 +86,7 @@ func (p trial) nearestParticles(t testing.TB, o Oracle, r int, db mat.Matrix) []
 	mu0, c0 := p.nu0[0].sub(r), p.nu0[1].sub(r)
 	start := c0.dense()
 	start.Apply(func(i, _ int, v float64) float64 { return v + mu0.at(i) }, start)
-	moved := must(o.Ensemble(start, db))(t)
+	moved := must.M1(o.Ensemble(start, db))
 	moved.Sub(moved, start)
 	mu, c := newArray(mu0.dims...), newArray(c0.dims...)
 	for i := range mu.v {
@@ -100,17 +98,6 @@ func (p trial) nearestParticles(t testing.TB, o Oracle, r int, db mat.Matrix) []
 		}
 	}
 	return []array{mu, c}
-}
-
-// must returns a value, and fails the test if there is an error.
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }
 
 // The gradient of the paper's loss is zero at the oracle's minimiser, to the error of central differences. The loss is
@@ -147,10 +134,7 @@ func TestOracleIsWhereTheGradientVanishes(t *testing.T) {
 // 41/4, and the mean is (1/4 + 2 (3 + 10)) / (41/4) = 105/41.
 func TestPosteriorByHand(t *testing.T) {
 	o := Oracle{Phi: mat.NewDense(2, 1, []float64{1, 2}), Y: mat.NewVecDense(2, []float64{3, 5}), NoiseVar: 0.5}
-	mean, cov, err := o.Posterior(mat.NewVecDense(1, []float64{1}), mat.NewSymDense(1, []float64{4}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mean, cov := must.M2(o.Posterior(mat.NewVecDense(1, []float64{1}), mat.NewSymDense(1, []float64{4})))
 	near(t, "mean", mean.RawVector().Data, []float64{105.0 / 41}, 1e-14)
 	near(t, "variance", []float64{cov.At(0, 0)}, []float64{4.0 / 41}, 1e-14)
 }
@@ -165,10 +149,7 @@ func TestPosteriorOneByOne(t *testing.T) {
 	cov0 := mat.NewSymDense(n, nil)
 	cov0.SymOuterK(1, root)
 	mean0 := randomArray(r, 1, n).vec()
-	mean, cov, err := Oracle{Phi: phi.dense(), Y: y.vec(), NoiseVar: noise}.Posterior(mean0, cov0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mean, cov := must.M2(Oracle{Phi: phi.dense(), Y: y.vec(), NoiseVar: noise}.Posterior(mean0, cov0))
 	m, c := mat.VecDenseCopyOf(mean0), mat.NewSymDense(n, nil)
 	c.CopySym(cov0)
 	for i := range data {

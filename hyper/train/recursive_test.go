@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -116,13 +117,13 @@ func folded(t *testing.T, p trial, some int) []array {
 		}
 		return out
 	}
-	b := must(backend.Open(backend.Go))(t)
-	state := must(CallOnceN(b, func(in []*Node) []*Node {
+	b := must.M1(backend.Open(backend.Go))
+	state := must.M1(CallOnceN(b, func(in []*Node) []*Node {
 		state := solver.memory(in[0].Graph(), problemRuns)
 		state[fixedPrefix+p.fixed], state["nu.0"], state["nu.1"] = in[0], double(in[1]), double(in[2])
 		return flat(state)
-	}, p.prior.float32s(), p.nu0[0].float32s(), p.nu0[1].float32s()))(t)
-	exec := must(NewExec(b, func(in []*Node) []*Node {
+	}, p.prior.float32s(), p.nu0[0].float32s(), p.nu0[1].float32s()))
+	exec := must.M1(NewExec(b, func(in []*Node) []*Node {
 		g, state := p.nodes(in), State{}
 		for i, name := range names {
 			state[name] = in[len(in)-len(names)+i]
@@ -132,7 +133,7 @@ func folded(t *testing.T, p trial, some int) []array {
 			solver.observe(state, datum{x: Squeeze(d.X, 1), y: Squeeze(d.Y, 1), a: d.A}, g.Rates)
 		}
 		return flat(state)
-	}))(t)
+	}))
 	for from := 0; from < len(p.y.v)/problemRuns; from += some {
 		part := p
 		part.x, part.y, part.a = p.x.middle(from, some), p.y.middle(from, some), p.a.middle(from, some)
@@ -140,7 +141,7 @@ func folded(t *testing.T, p trial, some int) []array {
 		for _, s := range state {
 			args = append(args, s)
 		}
-		state = must(exec.Call(args...))(t)
+		state = must.M1(exec.Call(args...))
 	}
 	return []array{arrayOf(state[slices.Index(names, "nu.0")]), arrayOf(state[slices.Index(names, "nu.1")])}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -313,9 +314,7 @@ func TestKeptInputs(t *testing.T) {
 		nu := func(inputs int) []float64 {
 			tr := Trainer{affineIn(base.Linear{Features: 2}, hyper.Dense(2, 2), index.Gaussian{N: 2}, none), c}
 			tr.Inputs = inputs
-			if err := tr.Validate(tr.Belief); err != nil {
-				t.Fatal(err)
-			}
+			must.M(tr.Validate(tr.Belief))
 			out := eval(t, backend.Go, func(in []*Node) []*Node {
 				g, s := in[0].Graph(), rng.New(in[0])
 				number := func(v float32) *Node { return Const(g, []float32{v}) }

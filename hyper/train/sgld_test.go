@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/gomlx/compute/dtypes"
@@ -39,9 +40,7 @@ func TestSGLDDrawsFromThePosterior(t *testing.T) {
 			}
 			c.Optimizer = SGLD{temperature}
 			tr := Trainer{b, c}
-			if err := tr.Validate(b); err != nil {
-				t.Fatal(err)
-			}
+			must.M(tr.Validate(b))
 			out := eval(t, "go", func(in []*Node) []*Node {
 				s := rng.New(in[0])
 				each := func(v float64) *Node {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -21,9 +22,7 @@ func TestSharedEnsembleLossFallsApart(t *testing.T) {
 	const runs, data, members, width = 2, 5, 3, 4
 	b := hyper.SharedEnsemble{Features: 2, Hidden: []int{6, width}, Members: members, Scale: 1.5, PriorScale: 0.5}
 	tr := Trainer{b, Config{Steps: 1, Batch: data, Indices: 1, IndexSet: Axes, Regularize: Decay, Capacity: data}}
-	if err := tr.Validate(b); err != nil {
-		t.Fatal(err)
-	}
+	must.M(tr.Validate(b))
 	r, n := rand.New(rand.NewPCG(1, 2)), 3*6+7*width+width
 	var args []any
 	for _, dims := range [][]int{{n}, {width, members}, {width, members}, {data, 2}, {data}, {data, members}} {

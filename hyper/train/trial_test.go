@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -31,9 +32,7 @@ type trial struct {
 // newTrial draws a trial with a minibatch of n data, from a data set of size data.
 func newTrial(t testing.TB, m hyper.Model, n int, size float64) trial {
 	t.Helper()
-	if err := m.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.M(m.Validate())
 	r := rand.New(rand.NewPCG(1, 2))
 	p := trial{model: m, size: size, noiseVar: []float64{0.5, 1.75}, priorVar: []float64{2.25, 0.375},
 		perturbation: []float64{0.75, 1.25}}
