@@ -12,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
 // helperVar makes the test program one of two helpers of TestGuardFollowsDyingThreads.

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
 // TestGuardLeavesNothing kills the parent of a guard whose command has started a process in a session of its own.

@@ -16,9 +16,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 	"github.com/hypermodels/hypermodels/kernels/layer"
-	"github.com/janpfeifer/must"
 )
 
 // result runs the command and returns its output and exit status.

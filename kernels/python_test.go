@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
 // TestFilesOfTheFolderAreNoPartOfPython runs the Python commands of setup, lab and run in a folder whose files have the

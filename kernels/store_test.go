@@ -12,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
 func testItem(pins string, build func(dir string) error) item {

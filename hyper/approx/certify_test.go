@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/lines"
-	"github.com/janpfeifer/must"
 )
 
 // certify returns a certificate for epsilon times B and delta. Its default backend is go, which compiles faster.

@@ -4,8 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
 func TestLevelsAndQuantiles(t *testing.T) {

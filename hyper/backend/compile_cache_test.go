@@ -23,9 +23,7 @@ import (
 // The tests run this program again, as other processes that use the compile cache.
 func TestMain(m *testing.M) {
 	if os.Getenv("HYPER_TEST_CHILD") != "" {
-		if err := json.NewEncoder(os.Stdout).Encode(child()); err != nil {
-			panic(err)
-		}
+		must.M(json.NewEncoder(os.Stdout).Encode(child()))
 		return
 	}
 	dir, err := os.MkdirTemp("", "compile-cache")
@@ -52,10 +50,7 @@ const programs = 5
 
 func child() (r report) {
 	for i := range programs {
-		result, memory, err := run(float64(i))
-		if err != nil {
-			panic(err)
-		}
+		result, memory := must.M2(run(float64(i)))
 		r.Results, r.Memory = append(r.Results, result), append(r.Memory, memory)
 	}
 	var err error

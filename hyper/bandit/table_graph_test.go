@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
-	"github.com/janpfeifer/must"
 )
 
 // numbered writes a file with the given number of rows, each with its own number, and with two kinds.

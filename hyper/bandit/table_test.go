@@ -10,9 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
-	"github.com/janpfeifer/must"
 )
 
 // written writes a file with a text.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -21,10 +23,7 @@ func tried() (s testbed.Sweep, results []testbed.Result, h lab.Header, rows []la
 	s = testbed.Classification().Few(1)
 	x := beyond.TestbedBandit
 	for i, agent := range []string{"mlp", "dropout", "ensemble", "epinet"} {
-		setting, err := x.New(agent)
-		if err != nil {
-			panic(err)
-		}
+		setting := must.M1(x.New(agent))
 		h.Spec.Entries = append(h.Spec.Entries, lab.Entry{Agent: agent, Setting: setting})
 		h.Spec.Periods = 100
 		level := 0.1 * float64(i+1)

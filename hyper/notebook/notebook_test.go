@@ -27,16 +27,11 @@ var pipe string
 
 // TestMain simulates GoNB: all output goes to a file.
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "notebook-test-")
-	if err != nil {
-		panic(err)
-	}
+	dir := must.M1(os.MkdirTemp("", "notebook-test-"))
 	pipe = filepath.Join(dir, "out")
 	for name, path := range map[string]string{protocol.GONB_PIPE_ENV: pipe,
 		protocol.GONB_PIPE_BACK_ENV: filepath.Join(dir, "back")} {
-		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Setenv(name, path)); err != nil {
-			panic(err)
-		}
+		must.M(errors.Join(os.WriteFile(path, nil, 0o600), os.Setenv(name, path)))
 	}
 	if os.Getenv("HYPER_BACKEND") == "" {
 		_ = os.Setenv("HYPER_BACKEND", backend.Go) // compiles fastest

@@ -4,8 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // A legend beside the axes leaves them as they are; a legend inside gets room above the estimates.

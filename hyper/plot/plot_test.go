@@ -247,14 +247,11 @@ func wellFormed(t *testing.T, text []byte) {
 
 func ExampleLines() {
 	x := []float64{0, 1, 2}
-	p, err := Lines(Axes{X: "input x", Y: "output y"},
+	p := must.M1(Lines(Axes{X: "input x", Y: "output y"},
 		Series{Label: "mean and 95% interval", X: x, Y: []float64{0, 1, 0}, Lower: []float64{-1, 0.5, -1},
 			Upper: []float64{1, 1.5, 1}},
 		Series{Label: "sampled functions", X: x, Samples: [][]float64{{0.2, 0.8, 0.1}, {-0.4, 1.1, 0.3}}},
-		Series{Label: "data", X: []float64{1}, Y: []float64{0.9}, Points: true})
-	if err != nil {
-		panic(err)
-	}
+		Series{Label: "data", X: []float64{1}, Y: []float64{0.9}, Points: true}))
 	fmt.Println(p.X.Label.Text, p.X.Min, p.X.Max)
 	// Output: input x 0 2
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/floats"
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/janpfeifer/must"
 )
 
 // power returns a curve with regret scale t^0.4 and an interval of a tenth of that on both sides.
@@ -148,10 +148,7 @@ func ExampleRegret() {
 			8}, MeanUpper: []float64{1.2, 4.6, 10},
 		Median: []float64{1, 4, 8}, Lower: []float64{0, 3, 6}, Upper: []float64{2, 6, 11}, Runs: 20,
 	}
-	p, err := Regret([]analysis.Curve{curve}, Options{Title: "Gaussian bandit"})
-	if err != nil {
-		panic(err)
-	}
+	p := must.M1(Regret([]analysis.Curve{curve}, Options{Title: "Gaussian bandit"}))
 	fmt.Println(p.X.Label.Text, p.X.Min, p.X.Max)
 	// Output: period t 0 100
 }

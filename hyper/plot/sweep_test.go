@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
-	"github.com/janpfeifer/must"
 )
 
 func TestSweep(t *testing.T) {

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/stats"
-	"github.com/janpfeifer/must"
 )
 
 // Tradeoffs that the axes cannot show are left out. Each tradeoff has the colour of its agent. It needs a name,

@@ -5,13 +5,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
-	"github.com/janpfeifer/must"
-
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
 func call(t *testing.T, name string, fn func(*Node) *Node, seeds ...uint64) *tensors.Tensor {

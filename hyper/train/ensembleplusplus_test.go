@@ -86,9 +86,7 @@ func plusPosterior() (sigma, x *mat.Dense) {
 		precision.Set(i, i, precision.At(i, i)+1/plusVariance)
 	}
 	sigma = new(mat.Dense)
-	if err := sigma.Inverse(&precision); err != nil {
-		panic(err)
-	}
+	must.M(sigma.Inverse(&precision))
 	return sigma, x
 }
 

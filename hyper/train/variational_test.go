@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/hypermodels/hypermodels/hyper"
@@ -175,8 +176,6 @@ func meanField(b hyper.BaseModel, x, y array, run int, noise, prior float64) (me
 	if !chol.Factorize(precision) {
 		panic("a precision that is not positive definite")
 	}
-	if err := chol.SolveVecTo(out, right); err != nil {
-		panic(err)
-	}
+	must.M(chol.SolveVecTo(out, right))
 	return out.RawVector().Data, precision
 }

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 )
 
 // The data sets are the ones in data/README.md. The digests of phishing, segment and shuttle are the digests of the CSV

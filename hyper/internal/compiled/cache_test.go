@@ -264,15 +264,9 @@ func TestProcessorIsKnownHere(t *testing.T) {
 }
 
 func ExampleOpen() {
-	dir, err := os.MkdirTemp("", "example")
-	if err != nil {
-		panic(err)
-	}
+	dir := must.M1(os.MkdirTemp("", "example"))
 	defer os.RemoveAll(dir)
-	c, err := Open(filepath.Join(dir, "compiled"), 1<<30, time.Minute)
-	if err != nil {
-		panic(err)
-	}
+	c := must.M1(Open(filepath.Join(dir, "compiled"), 1<<30, time.Minute))
 	key := KeyOf([]byte("the program"), []byte("the processor"))
 	unlock, _ := c.Lock(key)
 	defer unlock()
