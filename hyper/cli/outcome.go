@@ -57,8 +57,7 @@ func outcomesOf(dir string, p lab.Progress) (outcomes []outcome, labels []string
 	for i, s := range summaries {
 		o := outcome{Summary: s, CompileSeconds: p.Entries[i].Compile.Seconds(), RunSeconds: p.Seconds(i), Results: dir}
 		if o.RunSeconds > 0 {
-			rate := float64(p.Entries[i].Computed) / o.RunSeconds
-			o.Rate = &rate
+			o.Rate = new(float64(p.Entries[i].Computed) / o.RunSeconds)
 		}
 		outcomes = append(outcomes, o)
 	}

@@ -159,8 +159,7 @@ func (t *tally) mean() *float64 {
 	if t.rewards == 0 {
 		return nil
 	}
-	m := t.sum / float64(t.rewards)
-	return &m
+	return new(t.sum / float64(t.rewards))
 }
 
 // z95 is the 97.5% quantile of the normal distribution.

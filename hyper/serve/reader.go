@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,10 +56,8 @@ func newReader(s *Server) (*Server, error) {
 	if _, err := os.Stat(filepath.Join(o.Dir, logFolder)); err == nil {
 		return nil, fmt.Errorf("%s is the folder of a server that learns: give another folder", o.Dir)
 	}
-	s.source = &source{url: strings.TrimSuffix(o.From, "/"), token: o.Token, client: o.Client}
-	if s.source.client == nil {
-		s.source.client = http.DefaultClient
-	}
+	s.source = &source{url: strings.TrimSuffix(o.From, "/"), token: o.Token,
+		client: cmp.Or(o.Client, http.DefaultClient)}
 	err := s.Refresh(context.Background())
 	if err != nil && s.now.Agent == nil {
 		kept := s.openSnapshot()

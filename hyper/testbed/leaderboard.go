@@ -49,10 +49,8 @@ func Leaderboard(s Sweep, results []Result, baseline string) []Line {
 			agents = append(agents, r.Agent)
 		}
 	}
-	taus := slices.Collect(maps.Keys(kl))
-	slices.Sort(taus)
 	var out []Line
-	for _, tau := range taus {
+	for _, tau := range slices.Sorted(maps.Keys(kl)) {
 		for _, agent := range agents {
 			if line, ok := lineOf(s, kl[tau][agent], kl[tau][baseline]); ok {
 				line.Agent, line.Tau = agent, tau
@@ -84,8 +82,7 @@ func meanMark(results []Result, agent string, tau int, of func(Result) *stats.Fl
 		}
 		sum, n = sum+*x, n+1
 	}
-	mean := sum / stats.Float(n)
-	return &mean
+	return new(sum / stats.Float(n))
 }
 
 // orLast replaces NaN by infinity, so that NaN is ordered last.

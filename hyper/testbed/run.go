@@ -170,8 +170,7 @@ func (m problemScores) at(name string, problem int) *stats.Float {
 	if m[name] == nil {
 		return nil
 	}
-	x := stats.Float(m[name][problem])
-	return &x
+	return new(stats.Float(m[name][problem]))
 }
 
 // results learns problems side by side, and tests the agent on each.

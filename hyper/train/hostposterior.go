@@ -134,8 +134,7 @@ func (p *HostPosterior) Revise(x []float32, was, y, weight float32, age int) (ne
 		left = math.Pow(p.discount, float64(age))
 		kept = left * math.Pow(p.discount, -float64(t.waited(turn-1, at)))
 	}
-	copied := *p
-	next = &copied
+	next = new(*p)
 	next.blocks = slices.Clone(p.blocks)
 	last := next.blocks[at]
 	own := p.newBlock(last)

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"github.com/janpfeifer/must"
 )
 
 // header identifies a message.
@@ -108,12 +110,6 @@ func (m message) answer(session, kind string, content any) message {
 }
 
 // mustJSON encodes a value that can always be encoded.
-func mustJSON(v any) json.RawMessage {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return data
-}
+func mustJSON(v any) json.RawMessage { return must.M1(json.Marshal(v)) }
 
 func newID() string { return rand.Text() }

@@ -216,8 +216,7 @@ func cell(name, text string) (*float32, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s must be a number, got %.40q", name, text)
 	}
-	y := float32(x)
-	return &y, nil
+	return new(float32(x)), nil
 }
 
 // feature parses a feature in a CSV file: a number, true or false, or a text.
