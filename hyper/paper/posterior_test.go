@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -16,26 +16,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
-
-// call runs a graph function once on the backend go.
-func call(t *testing.T, f func(in []*Node) []*Node, args ...any) []*tensors.Tensor {
-	t.Helper()
-	b := must.M1(backend.Open(backend.Go))
-	out := must.M1(CallOnceN(b, f, args...))
-	return out
-}
-
-// numbers returns the values of a float32 tensor.
-func numbers(x *tensors.Tensor) (out []float64) {
-	for _, v := range tensors.MustCopyFlatData[float32](x) {
-		out = append(out, float64(v))
-	}
-	return out
-}
 
 // runsOf returns the one-sparse bandit's actions for several runs, as the environment does.
 func runsOf(n, runs int) [][][]float32 {
@@ -49,7 +34,7 @@ func TestIndependentArms(t *testing.T) {
 	played := [][]int32{{0, 1}, {0, 0}, {1, 1}, {0, 1}} // [data, runs]; no run plays the last arm
 	rewards := [][]float32{{0.5, -1}, {1.5, 2}, {-0.75, 0.25}, {0.25, 1}}
 	prior, noise := []float32{2.25, 0.5}, []float32{1, 0.25}
-	out := call(t, func(in []*Node) []*Node {
+	out := testbackend.Eval[float64](t, backend.Go, func(in []*Node) []*Node {
 		b := independentGaussian{arms}
 		state := b.init(in[0].Graph(), len(prior))
 		for i := range played {
@@ -58,7 +43,7 @@ func TestIndependentArms(t *testing.T) {
 		mean, sd := b.posterior(state, in[0], in[1])
 		return []*Node{mean, sd}
 	}, prior, noise)
-	means, sds := numbers(out[0]), numbers(out[1])
+	means, sds := out[0], out[1]
 	for run := range prior {
 		phi, y := mat.NewDense(len(played), arms, nil), mat.NewVecDense(len(played), nil)
 		for i := range played {
@@ -90,7 +75,7 @@ func TestExactPosteriorOfOneSparse(t *testing.T) {
 	rewards := [][2]float32{{0.2, 0.3}, {0.4, 0.6}, {0.1, -0.2}, {0.15, 0.9}, {0.6, 0.25}}
 	noise := []float32{0.04, 0.5}
 	a := finiteAgent{n: n, policy: explore.Thompson{}}
-	out := call(t, func(in []*Node) []*Node {
+	out := testbackend.Eval[float64](t, backend.Go, func(in []*Node) []*Node {
 		state := a.Init(rng.New(in[0]), nil)
 		for i := range played {
 			d := lab.Datum{Action: Const(in[0].Graph(), played[i][:]), Reward: Const(in[0].Graph(), rewards[i][:]),
@@ -99,7 +84,7 @@ func TestExactPosteriorOfOneSparse(t *testing.T) {
 		}
 		return []*Node{Softmax(state["log-weights"], -1), state["log-weights"]}
 	}, []uint64{1, 2}, noise, runsOf(n, 2))
-	got, logs := numbers(out[0]), numbers(out[1])
+	got, logs := out[0], out[1]
 	for run := range 2 {
 		weights, sum := make([]float64, n), 0.0
 		for m := range weights {
@@ -130,11 +115,11 @@ var posteriors = [][]float32{{0.2, 0.2, 0.2, 0.2, 0.2}, {0, 0.5, 0, 0.5, 0}, {0.
 func informed(t *testing.T) (regret, variance [][]float64) {
 	t.Helper()
 	n := len(posteriors[0])
-	out := call(t, func(in []*Node) []*Node {
+	out := testbackend.Eval[float64](t, backend.Go, func(in []*Node) []*Node {
 		r, v := finiteInformation(in[0], in[1])
 		return []*Node{r, v}
 	}, posteriors, runsOf(n, len(posteriors)))
-	return slices.Collect(slices.Chunk(numbers(out[0]), 2*n-2)), slices.Collect(slices.Chunk(numbers(out[1]), 2*n-2))
+	return slices.Collect(slices.Chunk(out[0], 2*n-2)), slices.Collect(slices.Chunk(out[1], 2*n-2))
 }
 
 // r and v equal section 3.2 in double precision: r_x = E[max f - f(x)], and v_x is the mean over the best action x*
@@ -165,13 +150,13 @@ func TestFiniteInformationIsThatOfFunctions(t *testing.T) {
 	const functions = 20_000
 	regret, variance := informed(t)
 	n := len(posteriors[0])
-	out := call(t, func(in []*Node) []*Node {
+	out := testbackend.Eval[float64](t, backend.Go, func(in []*Node) []*Node {
 		gumbel := Neg(Log(Neg(Log(rng.New(in[0]).Uniform(functions, n)))))
 		theta := OneHot(ArgMax(Add(InsertAxes(Log(in[1]), 1), gumbel), 2), n, in[1].DType())
 		r, v := explore.Information(Einsum("rfn,ran->rfa", theta, in[2]))
 		return []*Node{r, v}
 	}, []uint64{1, 2, 3, 4}, posteriors, runsOf(n, len(posteriors)))
-	r, v := slices.Collect(slices.Chunk(numbers(out[0]), 2*n-2)), slices.Collect(slices.Chunk(numbers(out[1]), 2*n-2))
+	r, v := slices.Collect(slices.Chunk(out[0], 2*n-2)), slices.Collect(slices.Chunk(out[1], 2*n-2))
 	for run, weights := range posteriors {
 		for x, action := range (&bandit.OneSparse{Size: n}).Actions() {
 			fourth := 0.0
@@ -202,9 +187,9 @@ func TestExactAgentsActByThePosterior(t *testing.T) {
 	for m, w := range weights {
 		logs[m] = float32(math.Log(w / weights[0]))
 	}
-	minimiser := numbers(call(t, func(in []*Node) []*Node {
+	minimiser := testbackend.Eval[float64](t, backend.Go, func(in []*Node) []*Node {
 		return []*Node{explore.MinimumRatio(finiteInformation(Softmax(in[0], -1), in[1])).Probabilities(2*n - 2)}
-	}, [][]float32{logs}, runsOf(n, 1))[0])
+	}, [][]float32{logs}, runsOf(n, 1))[0]
 	seeds := make([]uint64, runs)
 	for i := range seeds {
 		seeds[i] = uint64(i)
@@ -214,14 +199,14 @@ func TestExactAgentsActByThePosterior(t *testing.T) {
 		want   []float64
 	}{"thompson": {explore.Thompson{}, append(weights, make([]float64, n-2)...)}, "ids": {explore.IDS{N: 2}, minimiser}} {
 		a := finiteAgent{n: n, policy: c.policy}
-		out := call(t, func(in []*Node) []*Node {
+		out := testbackend.Eval[float64](t, backend.Go, func(in []*Node) []*Node {
 			period := Const(in[0].Graph(), int32(0))
 			action, _ := a.Act(bandit.State{"log-weights": in[1]}, nil, rng.New(in[0]), period, in[2], nil)
-			return []*Node{action}
+			return []*Node{ConvertDType(action, dtypes.Float32)}
 		}, seeds, slices.Repeat([][]float32{logs}, runs), runsOf(n, runs))
 		count := make([]float64, 2*n-2)
-		for _, x := range tensors.MustCopyFlatData[int32](out[0]) {
-			count[x]++
+		for _, x := range out[0] {
+			count[int(x)]++
 		}
 		chi, support := 0.0, 0
 		for x, p := range c.want {

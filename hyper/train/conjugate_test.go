@@ -100,8 +100,7 @@ func standardised(y []float64) {
 // 3.
 func observed(t *testing.T, name string, tr Trainer, x, y *tensors.Tensor) [][]float64 {
 	t.Helper()
-	back := must.M1(backend.Open(name))
-	out := must.M1(CallOnceN(back, func(in []*Node) []*Node {
+	return testbackend.Eval[float64](t, name, func(in []*Node) []*Node {
 		s := rng.New(in[0])
 		state := tr.Init(s, nil)
 		rates := Rates{NoiseVar: in[3], PriorVar: in[4], Perturbation: in[3]}
@@ -114,14 +113,7 @@ func observed(t *testing.T, name string, tr Trainer, x, y *tensors.Tensor) [][]f
 		}
 		p := tr.Params(state)
 		return []*Node{p.Nu[0], p.Nu[1], ConvertDType(Stack(phis, 0), dtypes.Float32)}
-	}, []uint64{3, 4}, x, y, []float32{0.5, 0.25}, []float32{2, 3}))
-	flat := make([][]float64, len(out))
-	for i, o := range out {
-		for _, v := range tensors.MustCopyFlatData[float32](o) {
-			flat[i] = append(flat[i], float64(v))
-		}
-	}
-	return flat
+	}, []uint64{3, 4}, x, y, []float32{0.5, 0.25}, []float32{2, 3})
 }
 
 // A posterior is trained only by Exact with a quadratic loss. Other training returns an error with the reason.

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/stat"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -56,7 +56,8 @@ func model(b hyper.BaseModel, h hyper.Hypermodel, prior hyper.Layout) hyper.Mode
 
 // learned returns nu, and predictions in the units of the responses, after all data and, if the belief trains by steps,
 // after a period.
-func learned(m hyper.Model, c train.Config, y []float64) [][]float64 {
+func learned(t *testing.T, m hyper.Model, c train.Config, y []float64) [][]float64 {
+	t.Helper()
 	c.Steps, c.Batch, c.Indices, c.Capacity = 3, 6, 4, len(y)
 	if m.Inputs() > 0 {
 		c.Inputs = m.Inputs()
@@ -64,8 +65,8 @@ func learned(m hyper.Model, c train.Config, y []float64) [][]float64 {
 	tr := train.Trainer{Belief: m, Config: c}
 	must.M(tr.Validate(m))
 	r := rand.New(rand.NewPCG(1, 2))
-	out := must.M1(CallOnceN(must.M1(backend.Open(backend.Go)), func(seeds *Node) []*Node {
-		g, s := seeds.Graph(), rng.New(seeds)
+	return testbackend.Eval[float64](t, backend.Go, func(in []*Node) []*Node {
+		g, s := in[0].Graph(), rng.New(in[0])
 		one := func(x float64) *Node { return Const(g, []float32{float32(x)}) }
 		rates := train.Rates{Step: one(0.02), NoiseVar: one(0.5), PriorVar: one(2), Perturbation: one(0.7)}
 		state := tr.Init(s.Named("init"), nil)
@@ -85,14 +86,7 @@ func learned(m hyper.Model, c train.Config, y []float64) [][]float64 {
 			x = InsertAxes(x, -1)
 		}
 		return append(p.Nu, tr.Responses(state, m.Predict(p, m.Index().Sample(s.Named("z"), 3), x)))
-	}, []uint64{7}))
-	flat := make([][]float64, len(out))
-	for i, o := range out {
-		for _, v := range tensors.MustCopyFlatData[float32](o) {
-			flat[i] = append(flat[i], float64(v))
-		}
-	}
-	return flat
+	}, []uint64{7})
 }
 
 // Training on responses as they come gives the same result as training on responses that were standardised beforehand
@@ -119,9 +113,9 @@ func TestStandardized(t *testing.T) {
 				standard[i] = (y[i] - mean) / sd
 			}
 			c := b.config
-			want := learned(b.belief, c, standard)
+			want := learned(t, b.belief, c, standard)
 			c.Standardize = true
-			got := learned(b.belief, c, y)
+			got := learned(t, b.belief, c, y)
 			last := len(want) - 1
 			for i, w := range want[last] {
 				want[last][i], got[last][i] = w, (got[last][i]-mean)/sd
@@ -154,8 +148,8 @@ func TestStandardizedDoesNotDrift(t *testing.T) {
 		standard[i] = (y[i] - mean) / sd
 	}
 	b := believers["exact, line"]
-	want := learned(b.belief, train.Config{Integrate: train.Exact}, standard)
-	got := learned(b.belief, train.Config{Integrate: train.Exact, Standardize: true}, y)
+	want := learned(t, b.belief, train.Config{Integrate: train.Exact}, standard)
+	got := learned(t, b.belief, train.Config{Integrate: train.Exact, Standardize: true}, y)
 	for i := range want[0] {
 		if math.Abs(got[0][i]-want[0][i]) > 1e-6 {
 			t.Errorf("mu is %v, want %v", got[0], want[0])

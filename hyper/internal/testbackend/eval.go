@@ -6,6 +6,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
@@ -13,14 +14,7 @@ import (
 // Eval runs a graph function once, and returns its float32 outputs, each flat and row-major.
 func Eval[T float32 | float64](t testing.TB, name string, fn func(in []*graph.Node) []*graph.Node, args ...any) [][]T {
 	t.Helper()
-	b, err := backend.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := graph.CallOnceN(b, fn, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.M1(graph.CallOnceN(must.M1(backend.Open(name)), fn, args...))
 	flat := make([][]T, len(out))
 	for i, o := range out {
 		for _, v := range tensors.MustCopyFlatData[float32](o) {
