@@ -6,6 +6,8 @@
 package index
 
 import (
+	"slices"
+
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
@@ -100,19 +102,17 @@ func (s Set) Part(cut func(x *graph.Node) *graph.Node) Set {
 // Split turns a set of steps * n indices for each run into a set of n indices for each of runs * steps runs. It repeats
 // a set that has every index.
 func (s Set) Split(steps int) Set {
-	cut := func(x *graph.Node) *graph.Node {
-		if x == nil {
-			return nil
-		}
-		dims := append([]int{}, x.Shape().Dimensions...)
+	out := s.Part(func(x *graph.Node) *graph.Node {
+		dims := slices.Clone(x.Shape().Dimensions)
 		if s.Every {
 			dims[0] *= steps
 			return graph.BroadcastToDims(graph.Slice(x, graph.AxisElem(0)), dims...)
 		}
 		dims[0], dims[1] = dims[0]*steps, dims[1]/steps
 		return graph.Reshape(x, dims...)
-	}
-	return Set{Vector: cut(s.Vector), ID: cut(s.ID), Every: s.Every, dim: s.dim}
+	})
+	out.Every = s.Every
+	return out
 }
 
 // Len returns the number of indices of each run.
