@@ -13,10 +13,7 @@ type cube struct{ N int }
 
 var _ index.Distribution = cube{}
 
-// Dim returns N.
-func (d cube) Dim() int { return d.N }
-
-// Width returns N.
+func (d cube) Dim() int   { return d.N }
 func (d cube) Width() int { return d.N }
 
 // Moments returns mean 1/2 and mean square 1/3.
