@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
@@ -53,21 +55,22 @@ func upTo(from, to int) (all []int) {
 	return all
 }
 
+// models has a model of arms, and a model of actions with features, by the number of features.
+var models = map[int]hyper.Model{0: armsModel(3, 2), 2: lineModel(2, 3)}
+
 // An agent never stops learning, and returns the data that it keeps. This holds for tabular and other models, and after
 // loading a file with an equal or a larger capacity.
 func TestDataKept(t *testing.T) {
-	for name, features := range map[string]int{"arms": 0, "features": 2} {
+	for features, belief := range models {
+		name := fmt.Sprintf("%d features", features)
 		testbackend.ForEach(t, func(t *testing.T, on string) {
 			for _, replay := range []agent.Replay{agent.Window, agent.Reservoir, agent.Growth} {
 				if on != backend.Go && (features == 0 || replay != agent.Window) { // once is enough of what is compiled
 					continue
 				}
 				c := agent.Config{Learner: learner.Learner{
-					Belief: armsModel(3, 2), Train: train.Config{Capacity: 7, Integrate: train.Sampled},
+					Belief: belief, Train: train.Config{Capacity: 7, Integrate: train.Sampled},
 				}, Features: features, Backend: on, Replay: replay}
-				if features > 0 {
-					c.Learner.Belief = lineModel(2, 3)
-				}
 				a := must.M1(agent.New(c))
 				teach(a, features, 0, 5)
 				if got := responses(t, a); !slices.Equal(got, upTo(0, 5)) {
@@ -147,16 +150,12 @@ func TestGrowth(t *testing.T) {
 
 // An agent that keeps sums has no bound and no data, and its state has the same size for any capacity.
 func TestSums(t *testing.T) {
-	for features, m := range map[int]train.Config{0: {}, 2: {}} {
+	for features, belief := range models {
 		var sizes []int64
 		for _, capacity := range []int{0, 3, 1_000_000} {
-			m.Integrate, m.Capacity = train.FullData, capacity
 			c := agent.Config{Learner: learner.Learner{
-				Belief: armsModel(3, 2), StepSize: 0.001, Train: m,
+				Belief: belief, StepSize: 0.001, Train: train.Config{Integrate: train.FullData, Capacity: capacity},
 			}, Features: features, Backend: backend.Go}
-			if features > 0 {
-				c.Learner.Belief = lineModel(2, 3)
-			}
 			a := must.M1(agent.New(c))
 			teach(a, features, 0, 5)
 			must.M(a.Learn(context.Background(), 1))

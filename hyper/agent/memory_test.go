@@ -31,6 +31,17 @@ func lineModel(features, width int) hyper.Model {
 	}
 }
 
+// ofLines returns an agent of actions with 4 features and a lineModel.
+func ofLines(width, capacity int, on string, replay agent.Replay) *agent.Agent {
+	return must.M1(agent.New(agent.Config{
+		Learner: learner.Learner{
+			Belief: lineModel(4, width), StepSize: 0.01,
+			Train: train.Config{Capacity: capacity, Integrate: train.Sampled, Steps: 1, Batch: 4, Indices: 4},
+		},
+		Features: 4, Backend: on, Replay: replay,
+	}))
+}
+
 // resident returns the memory of the process without garbage of Go, in megabytes.
 func resident(t *testing.T) int {
 	debug.FreeOSMemory()
@@ -48,15 +59,7 @@ func resident(t *testing.T) int {
 func TestMemoryOfStates(t *testing.T) {
 	agent.NotInShort(t)
 	testbackend.ForEach(t, func(t *testing.T, on string) {
-		a := must.M1(agent.New(agent.Config{
-			Learner: learner.Learner{
-				Belief: lineModel(4, 30), StepSize: 0.01,
-				Train: train.Config{Capacity: 40_000, Integrate: train.Sampled, Steps: 1, Batch: 4, Indices: 4},
-			},
-			Features: 4,
-			Backend:  on,
-			Replay:   agent.Reservoir,
-		}))
+		a := ofLines(30, 40_000, on, agent.Reservoir)
 		observe := func(n int) {
 			for i := range n {
 				must.M(a.Told([]float32{1, 0, float32(i%3) / 3, 0}, 1))
@@ -88,15 +91,7 @@ func TestSideBySide(t *testing.T) {
 		if on != backend.Go { // what takes long is compiling
 			shapes, rounds = 3, 100
 		}
-		a := must.M1(agent.New(agent.Config{
-			Learner: learner.Learner{
-				Belief: lineModel(4, 5), StepSize: 0.01,
-				Train: train.Config{Capacity: 32, Integrate: train.Sampled, Steps: 1, Batch: 4, Indices: 4},
-			},
-			Features: 4,
-			Backend:  on,
-			Replay:   agent.Window,
-		}))
+		a := ofLines(5, 32, on, agent.Window)
 		var wait sync.WaitGroup
 		errs := make(chan error, 100)
 		side := func(f func(i int) error) {

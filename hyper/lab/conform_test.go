@@ -42,14 +42,19 @@ func (w *carryingCoins) Step(now bandit.State, n hyper.Numbers, s rng.Stream, t,
 }
 
 func TestWorldCarriesFromOfferToStep(t *testing.T) {
-	x := lab.Experiment{Name: "carrying", World: func() bandit.World { return &carryingCoins{Coins{3}} }}
+	if err := tried(t, func() bandit.World { return &carryingCoins{Coins{3}} }); err != nil {
+		t.Error(err)
+	}
+}
+
+// tried returns the error of three periods of an agent in a world.
+func tried(t *testing.T, world func() bandit.World) error {
+	x := lab.Experiment{Name: "tried", World: world}
 	s, err := x.Spec([]string{"linear"}, nil, lab.Size{Periods: 3, Runs: 2}, 0)
 	if err == nil {
 		_, _, err = lab.Simulate(t.Context(), s, map[string]lab.Experiment{x.Name: x}, lab.Options{Backend: backend.Go})
 	}
-	if err != nil {
-		t.Error(err)
-	}
+	return err
 }
 
 // A mistake in a world of one's own is an error that names the wrong part, in one line without names of programs.
@@ -80,11 +85,7 @@ func TestWorldsThatDoNotConform(t *testing.T) {
 				return bandit.State{"chance": next["chance"], "more": next["chance"]}
 			}},
 	} {
-		x := lab.Experiment{Name: "broken", World: func() bandit.World { return &brokenCoins{Coins{c.arms}, c.change} }}
-		s, err := x.Spec([]string{"linear"}, nil, lab.Size{Periods: 3, Runs: 2}, 0)
-		if err == nil {
-			_, _, err = lab.Simulate(t.Context(), s, map[string]lab.Experiment{x.Name: x}, lab.Options{Backend: backend.Go})
-		}
+		err := tried(t, func() bandit.World { return &brokenCoins{Coins{c.arms}, c.change} })
 		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got error %v, want %q", err, want)
 		}
