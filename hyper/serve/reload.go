@@ -129,8 +129,8 @@ func (s *Server) replaceAgent(ctx context.Context, spec api.Spec, anew bool) err
 	if err != nil {
 		return err
 	}
+	defer next.Close()
 	if has := next.Size(); has < learned && log.First() == 0 && spec.Change == (api.ChangeTest{}) {
-		next.Close()
 		return fmt.Errorf("the agent has learned from %d rewards, and its log has %d of them, as after `hyper replay`: an "+
 			"agent with the new settings would not know the others; make it by `hyper replay`, too, and serve its folder",
 			learned, has)
@@ -178,7 +178,7 @@ func (s *Server) reopen(spec api.Spec, do func() error) error {
 // seen. The old file remains as FILE.last. At any time there is a file with which the log can continue; after an error
 // it is the old file.
 func (s *Server) replaceFile(ctx context.Context, next *agent.Agent, spec api.Spec, seen uint64) error {
-	defer next.Close()
+	defer next.Close() // before the agent is opened again: its learner must write nothing to the log beside that one's
 	now := s.now
 	later := func() offline.Records { return s.log.All(seen) }
 	if err := offline.CatchUp(ctx, next, spec, later, now.Spec, s.log.Next()); err != nil {
