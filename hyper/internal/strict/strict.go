@@ -4,6 +4,7 @@ package strict
 import (
 	"bytes"
 	"cmp"
+	"encoding"
 	"errors"
 	"fmt"
 	"io"
@@ -89,7 +90,7 @@ func ofValue(e *json.SemanticError) error {
 		return fmt.Errorf("%s %w", at, errNull)
 	case errors.Is(e.Err, strconv.ErrRange):
 		return fmt.Errorf("%s is too large a number, %.40s: %w", at, e.JSONValue, strconv.ErrRange)
-	case e.Err != nil && !errors.Is(e.Err, strconv.ErrSyntax):
+	case e.Err != nil && !errors.Is(e.Err, strconv.ErrSyntax) && !(isText(e.GoType) && e.JSONKind != jsontext.KindString):
 		return fmt.Errorf("%s: %w", at, e.Err)
 	}
 	return fmt.Errorf("%s must be %s, got %s", at, nameOf(e.GoType), got(e))
@@ -132,8 +133,16 @@ func place(p jsontext.Pointer) string {
 	return fmt.Sprintf("%.200s", out.String())
 }
 
+// isText reports whether values of a Go type are strings in JSON, because the type reads a text.
+func isText(t reflect.Type) bool {
+	return t != nil && reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
 // nameOf returns the JSON name for the values of a Go type.
 func nameOf(t reflect.Type) string {
+	if isText(t) {
+		return "a string"
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return nameOf(t.Elem())

@@ -3,6 +3,7 @@ package strict
 import (
 	"errors"
 	"io"
+	"net/netip"
 	"strings"
 	"testing"
 )
@@ -11,6 +12,7 @@ type target struct {
 	Seed   uint64             `json:"seed"`
 	Values map[string]float64 `json:"values"`
 	Inner  []struct{ A int }  `json:"inner"`
+	At     netip.Addr         `json:"at"`
 }
 
 // JSON accepts valid text, also with keys that differ in case, and with the same key in two objects.
@@ -65,6 +67,7 @@ func TestJSONLosesNothing(t *testing.T) {
 		`{"inner": [3]}`:                    "inner[0] must be an object, got a number",
 		`{"inner": [{"a": true}]}`:          "inner[0].a must be a whole number, got true",
 		`{"inner": [{"a": null}, {"a": 0}`:  "the JSON ends too early: unexpected EOF",
+		`{"at": 600}`:                       "at must be a string, got a number",
 		`[1]`:                               "the JSON value must be an object, got an array",
 		"{\"values\": {\"\xff\": 1}}":       "is no JSON: invalid UTF-8",
 		`{"values": {"` + long + `": "x"}}`: "values." + long[:40] + " must be a number, got a string",
