@@ -30,7 +30,7 @@ func (n Names) Validate() error {
 	errs := []error{faults.AtLeast("Buckets", n.Buckets, 0)}
 	for i, name := range n.Known {
 		if name == "" || slices.Contains(n.Known[:i], name) {
-			errs = append(errs, fmt.Errorf("Known must be different names, got %q at place %d", name, i))
+			errs = append(errs, fmt.Errorf("names must be different, and not empty, got %q at place %d", name, i))
 		}
 	}
 	if errors.Join(errs...) == nil {
