@@ -257,6 +257,8 @@ func TestServeRefuses(t *testing.T) {
 		`unknown field "arm"`:                 {written(t, "2.json", `{"arm": ["a"]}`)},
 		"arms must have at least two names":   {written(t, "3.json", `{"arms": ["a"]}`)},
 		`different names, got "a" at place 1`: {written(t, "4.json", `{"arms": ["a", "a"]}`)},
+		`context: names must be different`:    {written(t, "12.json", `{"arms": ["a", "b"], "context": {"names": ["x", "x"]}}`)},
+		`expire: want a time such as 72h`:     {written(t, "13.json", `{"arms": ["a", "b"], "expire": "3d"}`)},
 		`(did you mean "bayesian-linear"?)`:   {written(t, "5.json", `{"arms": ["a", "b"], "learner": "bayesian-liner"}`)},
 		`unknown key "wave"`:                  {written(t, "6.json", `{"action": {"buckets": 2}, "set": {"wave": 3}}`)},
 		"replay must be growth":               {written(t, "7.json", `{"arms": ["a", "b"], "replay": "all"}`)},

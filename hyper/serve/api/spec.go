@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -67,8 +68,11 @@ type Duration time.Duration
 // UnmarshalText parses a text as time.ParseDuration does.
 func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf("want a time such as 72h or 10m: %w", err)
+	}
 	*d = Duration(v)
-	return err
+	return nil
 }
 
 // MarshalText returns the text of a Duration.
