@@ -119,6 +119,7 @@ func TestRewardRefuses(t *testing.T) {
 		"e.csv: line 1: the file is empty":                {written(t, "e.csv", "")},
 		"f.csv: line 2: weight must be positive":          {written(t, "f.csv", "id,reward,weight\n0-1,2,0\n")},
 		"g.csv: line 2: reward must be between":           {written(t, "g.csv", "id,reward\n0-1,NaN\n")},
+		"j.csv: line 2: reward must be between":           {written(t, "j.csv", "id,reward\n0-1,1e40\n")},
 		"h.csv: line 2: reward is missing":                {written(t, "h.csv", "id,reward\n0-1,\n")},
 		"i.csv has no rewards":                            {written(t, "i.csv", "id,reward\n")},
 		"a.jsonl: line 3: reward must be a number, got a": {written(t, "a.jsonl", "\n\n"+`{"id": "a", "reward": "1"}`)},

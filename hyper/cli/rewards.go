@@ -78,7 +78,7 @@ func rewardRow(columns, cells []string) (r reward, err error) {
 			continue
 		}
 		x, err := strconv.ParseFloat(text, 32)
-		if err != nil {
+		if err != nil && !errors.Is(err, strconv.ErrRange) { // a number that is too large is infinite
 			return r, fmt.Errorf("%s must be a number, got %.40q", name, text)
 		}
 		y := float32(x)

@@ -213,7 +213,7 @@ func loggedColumns(names []string, spec api.Spec, weighed bool) (func(cells []st
 // cell parses a number in a CSV file.
 func cell(name, text string) (*float32, error) {
 	x, err := strconv.ParseFloat(text, 32)
-	if err != nil {
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // a number that is too large is infinite
 		return nil, fmt.Errorf("%s must be a number, got %.40q", name, text)
 	}
 	return new(float32(x)), nil

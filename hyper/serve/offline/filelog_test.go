@@ -102,6 +102,7 @@ func TestFileLogLines(t *testing.T) {
 		{"a.csv", "arm,reward,age\nold,1,30\nold,much,30\n", pages, 0, 0, `line 3: reward must be a number, got "much"`},
 		{"a.csv", "arm,reward,size\nold,1,30\n", pages, 0, 0, `line 2: context: unknown feature "size"`},
 		{"a.csv", "arm,reward\nold,1e20\n", bare, 0, 0, "line 2: reward must be between"},
+		{"a.csv", "arm,reward\nold,1e40\n", bare, 0, 0, "line 2: reward must be between"},
 		{"a.csv", "arm,reward,weight\nold,1,-1\n", bare, 0, 0, "line 2: weight must be positive"},
 		{"a.csv", "arm,reward,probability\nold,1,0\n", bare, 0, 0, "line 2: a probability must be from 0 to 1"},
 		{"a.csv", "arm,rewards\nold,1\n", bare, 0, 0, "line 1: the header must have the columns arm and reward"},
