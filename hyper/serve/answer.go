@@ -66,7 +66,7 @@ func body[In any](s *Server, w http.ResponseWriter, r *http.Request) (*In, error
 	case err == nil:
 		return in, nil
 	case errors.Is(err, io.EOF):
-		err = errors.New("the request has no body: send a JSON object, as openapi.json describes it")
+		err = errors.New("the request has no body: send a JSON object")
 	case errors.Is(err, strconv.ErrRange):
 		return nil, refused{fmt.Errorf("%w; numbers must be between -1e18 and 1e18", err), http.StatusUnprocessableEntity}
 	}

@@ -283,7 +283,7 @@ func TestServerRefuses(t *testing.T) {
 			"context.age is too large a number, 1e999: value out of range; numbers must be between -1e18 and 1e18"},
 		{"POST", "/v1/decide", `{"context": {"age": 1e30}}`, 422,
 			`context: feature "age" is too large, or not finite: it must be between -1e18 and 1e18, got 1e+30`},
-		{"POST", "/v1/decide", ``, 400, "the request has no body: send a JSON object, as openapi.json describes it" + more},
+		{"POST", "/v1/decide", ``, 400, "the request has no body: send a JSON object" + more},
 		{"POST", "/v1/decide", `{}`, 400,
 			"context is missing: its features are age, visits; {} is a context in which all are 0"},
 		{"POST", "/v1/decide", `null`, 400, "the JSON value" + null},
