@@ -39,9 +39,9 @@ func newMetrics(s *Server) *metrics {
 		rewards: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "hyper_rewards_total",
 			Help: "Number of rewards, by result."}, []string{"result"}),
 		reward: prometheus.NewSummary(prometheus.SummaryOpts{Name: "hyper_reward",
-			Help: "Sum and number of the rewards that the agent has learned from."}),
+			Help: "Sum and number of the rewards taken. A reward that is sent again counts again; a default does not count."}),
 		learning: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "hyper_learning_seconds",
-			Help: "Time until the agent had learned from a reward.", Buckets: latencies}),
+			Help: "Time to take a reward.", Buckets: latencies}),
 	}
 	m.registry.MustRegister(m.seconds, m.decisions, m.probability, m.rewards, m.reward, m.learning,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
