@@ -35,7 +35,7 @@ func newMetrics(s *Server) *metrics {
 		decisions: prometheus.NewCounter(prometheus.CounterOpts{Name: "hyper_decisions_total",
 			Help: "Number of decisions made."}),
 		probability: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "hyper_decision_probability",
-			Help: "Probability of the action taken.", Buckets: prometheus.LinearBuckets(0.1, 0.1, 10)}),
+			Help: "Probability of the action taken.", Buckets: []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}}),
 		rewards: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "hyper_rewards_total",
 			Help: "Number of rewards, by result."}, []string{"result"}),
 		reward: prometheus.NewSummary(prometheus.SummaryOpts{Name: "hyper_reward",

@@ -176,7 +176,7 @@ func TestServerLearns(t *testing.T) {
 	text := c.text("/metrics")
 	for _, line := range []string{"hyper_decisions_total 80", `hyper_rewards_total{result="taken"} 160`, "hyper_data 80",
 		"# HELP hyper_reward Sum and number of the rewards taken. A reward that is sent again counts again; a default does " +
-			"not count.", "hyper_reward_count 160",
+			"not count.", "hyper_reward_count 160", `hyper_decision_probability_bucket{le="1"} 80`,
 		`hyper_request_seconds_count{path="decide",status="200"} 80`, "hyper_learner_failing 0"} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("metrics do not have the line %q", line)
