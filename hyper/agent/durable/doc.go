@@ -16,8 +16,9 @@
 // place in the order. This holds if the program ended, was killed, or the machine lost its power. With Sync None it
 // holds only after Close, or if the machine did not stop. A record that was being written at that time is in the log
 // completely or not at all; a torn end is dropped, with a warning. Damage to data that had reached the disk is not
-// treated as a torn end: Open refuses the log, and a reader gets the records before the damage. Records have their own
-// checksums, and a version. testdata has a log that later versions must read. One process writes; others may read.
+// treated as a torn end: a reader gets the records before the damage, and then an error. Open reads only the last file,
+// and refuses the log if this file is damaged. Records have their own checksums, and a version. testdata has a log that
+// later versions must read. One process writes; others may read.
 //
 // If a sync of the disk fails, the program ends, as databases do, because only opening the log again shows what is
 // safe. After another error of the disk the log fails (ErrFailed), and accepts no more records.
