@@ -41,7 +41,7 @@ import (
 // beginning. Periodic errors that the inputs do not explain, such as an effect of the time of day, count as a change.
 // So does the order of rewards if Config.Reward has a Default: clicks are learned at once, silence after the Wait. Take
 // Maximum as its Combine, which learns both after the Wait. In a world without a change, 19,000 rewards then had 7
-// alarms in place of 105 (TestSilenceAlarms). The test cannot see changes in actions that the agent no longer takes.
+// alarms in place of 105 (TestSilenceComesLate). The test cannot see changes in actions that the agent no longer takes.
 // Each datum costs a Sample of 64 functions at its input.
 type Change struct {
 	// Run is a lower bound on the mean number of data before a false alarm, for exchangeable errors; 0 means 10,000.
