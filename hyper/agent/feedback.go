@@ -68,7 +68,7 @@ func (a *Agent) take(f Feedback, now time.Time) (wait func() error, err error) {
 	case w.Default || reward.keeps() && w.Rewarded && y != w.Reward:
 		wait, err = a.correctReward(w, f, y, now)
 	default:
-		return a.syncLog, nil
+		wait, err = a.syncLog, a.checkFeedback(f.Reward, f.Weight)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reward of decision %s: %w", f.ID, err)

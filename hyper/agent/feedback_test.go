@@ -81,6 +81,9 @@ func TestFeedbackThatIsNotTaken(t *testing.T) {
 	if a.Size() != 2 {
 		t.Errorf("got %d data after the reward was sent again", a.Size())
 	}
+	if err := a.Observe(ctx, nan); !errors.Is(err, agent.ErrNotFinite) {
+		t.Errorf("NaN as a repeated reward: got error %v, want ErrNotFinite", err)
+	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	left := agent.Feedback{ID: made[2].ID, Reward: 1}
