@@ -386,16 +386,20 @@ func TestServerToken(t *testing.T) {
 	}
 }
 
-// Requests beyond the Rate are refused, and later ones are answered again.
+// Requests beyond the Rate are refused, and later ones are answered again. Probes are always answered: a busy server is
+// not a broken one.
 func TestServerRate(t *testing.T) {
 	c := serving(t, Options{Spec: pages, Rate: 5})
 	var got []int
 	for range 12 {
-		status, _ := c.send("GET", "/v1/health", "")
+		status, _ := c.send("GET", "/v1/spec", "")
 		got = append(got, status)
 	}
 	if slices.Max(got) != http.StatusTooManyRequests || got[0] != http.StatusOK {
 		t.Errorf("got statuses %v, want 200 at first and then 429", got)
+	}
+	if status, d := c.send("GET", "/v1/health", ""); status != http.StatusOK {
+		t.Errorf("health beyond the rate: got status %d, %v, want 200", status, d)
 	}
 }
 
