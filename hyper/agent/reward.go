@@ -17,10 +17,12 @@ import (
 // page gets 93% or more of the decisions after 18,000 decisions. Without it, it gets half of them (TestSilenceTeaches).
 // Rare clicks are mostly noise: the agent of [Config.Arms] explores long enough with a Learner.NoiseVariance of 1.
 //
-// A decision is settled when the agent learns from it: at its first reward, or when its Wait is over. If Pending later
-// decisions push it out, it is settled before it is forgotten, so that a busy agent also learns from missing rewards.
-// The log records when decisions were settled. Replay repeats this, and does not use the clock. Each decision is
-// settled once, even if the program ends in between.
+// A decision is settled when the agent learns from it: at its first reward, or when its Wait is over. So the agent
+// knows only clicks until the first Wait is over, and may choose worse than at random. With Maximum as its Combine, it
+// learns clicks when the Wait is over, too (TestSilenceComesLate). If Pending later decisions push a decision out, it
+// is settled before it is forgotten, so that a busy agent also learns from missing rewards. The log records when
+// decisions were settled. Replay repeats this, and does not use the clock. Each decision is settled once, even if the
+// program ends in between.
 //
 // A reward that arrives later, and before Expire, replaces the Default or is combined with the other rewards. The agent
 // then corrects what it has learned: see [train.Trainer.Revise]. The weight of such a reward must equal the weight of
