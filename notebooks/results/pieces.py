@@ -167,22 +167,20 @@ SMALL = {"ensemble-10-small": ("ensemble", [w for w in WINNER if w.split("=")[0]
 
 
 def ensemble_again():
-    """Return the pieces of later searches for the ensemble of 10. The second search has no study: its winner is not
-    better than the first one's. The winners of the first and the third have runs on the same seeds. The winner of the
-    third and constant steps also have runs on the seeds of the fourth."""
-    best = at_its_best("ensemble-10")[0]
+    """Return the pieces of later searches for the ensemble of 10, and of runs that compare their winners. The second
+    search has no runs: its winner is not better than the first one's."""
+    constant = at_its_best("ensemble-10")[0]
+    second = Search("again", "ensemble-10", AGAIN, 1000, 2_400_000, ["16:8:10000", "6:16:30000", f"2:32:{PERIODS}"])
     falling = Search("again", "ensemble-10-falling", FALLING, 1000, 2_300_000, [f"3:32:{PERIODS}"])
     small = Search("again", "ensemble-10-small", SMALL, 1000, 2_500_000, ["12:32:20000", f"3:64:{PERIODS}"])
-    return [Search("again", "ensemble-10", AGAIN, 1000, 2_400_000, ["16:8:10000", "6:16:30000", f"2:32:{PERIODS}"]),
-            falling] + [Study("again-1000", name, "ensemble", search.sets, seed, search=search)
-                        for name, search in (("ensemble-10", falling), ("ensemble-10-constant", best))
-                        for seed in range(1_400_000, 1_400_064, RUNS)] + [small] + [
-        Study("again-1000", name, "ensemble", search.sets, first + seed, search=search)
-        for name, search, first in (
-            ("ensemble-10", falling, 2_500_000), ("ensemble-10-small", small, 1_600_000),
-            ("ensemble-10", falling, 1_600_000), ("ensemble-10-constant", best, 1_600_000),
-            ("ensemble-10-constant", best, 2_500_000))
-        for seed in range(0, 64, RUNS)]
+    studies = [("again-1000", falling, 1_400_000), ("again-1000", constant, 1_400_000),
+               ("fourth-1000", falling, 2_500_000), ("fourth-1000", small, 1_600_000),
+               ("fourth-1000", falling, 1_600_000), ("fourth-1000", constant, 1_600_000),
+               ("fourth-1000", constant, 2_500_000)]
+    names = {falling: "ensemble-10", constant: "ensemble-10-constant", small: "ensemble-10-small"}
+    return [second, falling, small] + [
+        Study(folder, names[search], "ensemble", search.sets, first, search=search)
+        for folder, search, seed in studies for first in range(seed, seed + 64, RUNS)]
 
 
 def independent(actions, seeds=128):
