@@ -85,18 +85,9 @@ func checkRound(t *testing.T, name string, r tune.Rung) {
 // If the settings that a search held fixed, such as the number of actions, are given, an agent of section 4.2 or
 // appendices B to E has the settings of the winner. That is the winner of the agent's second search in the folder
 // "equal", or, in long runs of section 4.2, of the search in the folder "best", if there is one. The ensemble of 300
-// has the settings of 100. For the ensemble of 10, a search in the folder "again" chose another schedule for the winner
-// in "best".
+// has the settings of 100.
 func TestDefaultsAreTheWinners(t *testing.T) {
 	for name, record := range searches(t, "best") {
-		if name == "ensemble-10-1000" {
-			again := searches(t, "again")["ensemble-10-falling-1000"]
-			for _, set := range slices.Concat(again.Sets, again.Best()) {
-				if key, value, _ := strings.Cut(set, "="); !slices.Contains(record.Sets, set) {
-					record.Rungs[len(record.Rungs)-1].Results[0].Settings[key] = value
-				}
-			}
-		}
 		checkDefaults(t, name, record, 20_000, paper.Neural)
 	}
 	for name, record := range searches(t, "equal") {

@@ -16,7 +16,7 @@ import (
 // paper's size.
 //
 // "best" has the results of the searches that judge by 100,000 periods (stratum B of notebooks/results/PROTOCOL.md), in
-// notebooks/results/tuning/best. The ensemble of 10 has another schedule, from notebooks/results/tuning/again.
+// notebooks/results/tuning/best.
 var winners = map[string]string{
 	"linear-200": "index-samples=60 index-set=frame initial-map=0.1 optimizer=adam perturbation=0 " +
 		"prior-factor=2.84 sgd-steps=8 step-size=0.00555",
@@ -68,7 +68,7 @@ var winners = map[string]string{
 	"best-linear-1000": "clip=1 index-samples=60 index-set=frame initial-map=1 optimizer=adam perturbation=1 " +
 		"prior-factor=3.02 schedule=inverse-root schedule-after=6.54e+03 sgd-steps=4 step-size=0.00051",
 	"best-ensemble-10-1000": "clip=1 initial-scale=3 integrate=analytic optimizer=sgd perturbation=0.5 " +
-		"prior-factor=0.31 schedule=inverse-root schedule-after=10000 sgd-steps=2 step-size=0.121",
+		"prior-factor=0.31 schedule=constant sgd-steps=2 step-size=0.121",
 	"best-ensemble-30-1000": "clip=1 initial-scale=3 integrate=analytic optimizer=sgd perturbation=0.5 " +
 		"prior-factor=0.31 schedule=constant sgd-steps=2 step-size=0.121",
 	"best-egreedy-1000": "anneal=27.5 clip=0 initial-scale=1 optimizer=adam prior-variance=0.241 schedule=cosine " +
