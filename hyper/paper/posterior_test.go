@@ -202,6 +202,9 @@ func TestExactAgentsActByThePosterior(t *testing.T) {
 		out := testbackend.Eval[float64](t, backend.Go, func(in []*Node) []*Node {
 			period := Const(in[0].Graph(), int32(0))
 			action, _ := a.Act(bandit.State{"log-weights": in[1]}, nil, rng.New(in[0]), period, in[2], nil)
+			if action.DType() != dtypes.Int32 {
+				t.Errorf("%s: actions of type %s, want int32", name, action.DType())
+			}
 			return []*Node{ConvertDType(action, dtypes.Float32)}
 		}, seeds, slices.Repeat([][]float32{logs}, runs), runsOf(n, runs))
 		count := make([]float64, 2*n-2)
