@@ -162,7 +162,8 @@ func dimensions(texts []string) (space []tune.Dimension, err error) {
 	return space, nil
 }
 
-// champion returns the winner of the record of --champion, with the agent's values that were fixed in its search.
+// champion returns the winner of the record of --champion, with the agent's values that were fixed in its search. The
+// world and the delay of rewards are those of the new search.
 func champion(file string, t tune.Search, x lab.Experiment) ([]string, error) {
 	if file == "" {
 		return nil, nil
