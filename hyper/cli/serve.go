@@ -95,7 +95,7 @@ server at URL learns.`,
 	f.Int64Var(&v.options.MostBytes, "max-bytes", 1<<20, "largest size of a request in bytes")
 	f.IntVar(&v.options.MostActions, "max-actions", 1000, "largest number of actions of a decision")
 	f.Float64Var(&v.options.Rate, "rate", 0,
-		"largest number of requests per second, of all clients together, without /v1/health; 0 means no bound")
+		"largest number of requests per second of all clients together, /v1/health and /metrics aside; 0 means no bound")
 	f.BoolVar(&v.options.Pprof, "pprof", false, "serve Go's profiles at /debug/pprof/")
 	return c
 }

@@ -173,13 +173,13 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// limited refuses requests that exceed the Rate. It always lets probes of /v1/health pass.
+// limited refuses requests that exceed the Rate. It always lets monitoring pass: /v1/health and /metrics.
 func (s *Server) limited(next http.Handler) http.Handler {
 	if s.limit == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/v1/health" && !s.limit.Allow() {
+		if path := r.URL.Path; path != "/v1/health" && path != "/metrics" && !s.limit.Allow() {
 			w.Header().Set("Retry-After", "1")
 			fail(w, http.StatusTooManyRequests, fmt.Errorf("more than %v requests a second; try again", s.options.Rate))
 			return

@@ -64,7 +64,7 @@ type Options struct {
 
 	MostBytes   int64   // largest size of a request in bytes; 0 means 1 MiB
 	MostActions int     // largest number of actions of a decision; 0 means 1,000
-	Rate        float64 // most requests per second, of all clients together, without /v1/health; 0 means no bound
+	Rate        float64 // most requests per second of all clients together, /v1/health and /metrics aside; 0: no bound
 
 	Pprof bool         // serves Go's profiles at /debug/pprof/
 	Log   *slog.Logger // nil means slog.Default()

@@ -401,6 +401,9 @@ func TestServerRate(t *testing.T) {
 	if status, d := c.send("GET", "/v1/health", ""); status != http.StatusOK {
 		t.Errorf("health beyond the rate: got status %d, %v, want 200", status, d)
 	}
+	if text := c.text("/metrics"); !strings.Contains(text, "hyper_decisions_total") {
+		t.Errorf("metrics beyond the rate: got %s", text)
+	}
 }
 
 // A restarted server has the saved data, and the decisions that wait for their reward.

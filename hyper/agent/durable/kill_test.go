@@ -38,7 +38,7 @@ func TestKill(t *testing.T) {
 	idle, from := 0, uint64(0)
 	for k := range *kills {
 		before := len(acked)
-		if out := killed(t, dir, []Sync{Each, None}[k%2], r.IntN(80), acked); out != "" {
+		if out := killed(t, dir, []Sync{Each, None}[k%2], r.IntN(80), k%4 < 2, acked); out != "" {
 			t.Fatalf("kill %d: the process printed %s, want nothing", k, out)
 		}
 		if len(acked) == before {
@@ -69,20 +69,25 @@ func appendForever(dir string, sync Sync) {
 	select {}
 }
 
-// killed runs appendForever in another process, kills it after some milliseconds, and notes what it acknowledged. It
-// returns the errors that the process printed.
-func killed(t *testing.T, dir string, sync Sync, ms int, acked map[uint64]string) string {
+// killed runs appendForever in another process, and kills it some milliseconds after its start (opening), or after its
+// first record. It notes what the process acknowledged, and returns the errors that the process printed.
+func killed(t *testing.T, dir string, how Sync, ms int, opening bool, acked map[uint64]string) string {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^TestKill$")
-	c.Env = append(os.Environ(), childDir+"="+dir, fmt.Sprintf("%s=%d", childSync, sync))
+	c.Env = append(os.Environ(), childDir+"="+dir, fmt.Sprintf("%s=%d", childSync, how))
 	var complaint writer
 	c.Stderr = &complaint
 	out := must.M1(c.StdoutPipe())
 	must.M(c.Start())
-	timer := time.AfterFunc(time.Duration(ms)*time.Millisecond, func() { _ = c.Process.Kill() })
-	defer timer.Stop()
+	kill := sync.OnceFunc(func() {
+		time.AfterFunc(time.Duration(ms)*time.Millisecond, func() { _ = c.Process.Kill() })
+	})
+	if opening {
+		kill()
+	}
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
+		kill()
 		var number uint64
 		var id string
 		if _, err := fmt.Sscanf(lines.Text(), "%d %s", &number, &id); err != nil {

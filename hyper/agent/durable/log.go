@@ -118,10 +118,11 @@ func (l *Log) write(body []byte) error {
 	return nil
 }
 
-// fail makes the log accept no more records. The caller holds l.order.
+// fail makes the log accept no more records, and reports the first error to Options.Log. The caller holds l.order.
 func (l *Log) fail(err error) error {
 	if l.failed == nil {
 		l.failed = fmt.Errorf("%w: %w", ErrFailed, err)
+		l.options.Log.Error("the log takes no more records: start the program again when the disk works", "error", err)
 	}
 	return l.failed
 }

@@ -197,6 +197,30 @@ func TestFaults(t *testing.T) {
 	t.Error("more faults than writes: the loop does not end")
 }
 
+// A failed log says so once, however many records come later.
+func TestFailureIsReported(t *testing.T) {
+	failing := false
+	inject := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if failing && op.Kind == errorfs.OpFileWrite {
+			return errors.New("the disk is full")
+		}
+		return nil
+	})
+	var report bytes.Buffer
+	l := must.M1(Open("log", Options{disk: virtual{errorfs.Wrap(vfs.NewMem(), inject)},
+		Log: slog.New(slog.NewTextHandler(&report, nil))}))
+	must.M1(put(l, records[0]))
+	failing = true
+	for range 3 {
+		if _, err := put(l, records[1]); !errors.Is(err, ErrFailed) {
+			t.Errorf("got error %v, want ErrFailed", err)
+		}
+	}
+	if got := report.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "the disk is full") {
+		t.Errorf("got report\n%swant one line with the reason", got)
+	}
+}
+
 // appended appends at most 20 records in some segments, until an error, and returns the IDs of the acknowledged ones.
 // After 15 records it trims the first 9.
 func appended(t *testing.T, fs vfs.FS) (acked []string, trimmed int) {
