@@ -38,6 +38,9 @@ from the records that the log has when the command starts.
 				return err
 			}
 			defer a.Close()
+			if a.Size() == 0 {
+				return fmt.Errorf("%s has no rewards to learn from: it is empty, or --keep-log has dropped them", args[0])
+			}
 			if err := offline.SaveNew(a, l.spec, to); err != nil {
 				return err
 			}

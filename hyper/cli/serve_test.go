@@ -198,6 +198,8 @@ func TestReplayAndEvaluate(t *testing.T) {
 	if count < 18 {
 		t.Errorf("arm b was taken %v times of 20, want at least 18", count)
 	}
+	empty := filepath.Join(dir, "empty")
+	startService(t, empty, better).stop(syscall.SIGTERM)
 	for want, args := range map[string][]string{
 		"there is no log in this folder: file does not exist: want the folder of a hyper serve": {"evaluate", dir},
 		`arms must be arms of the log, a, b; got "z"`: {"evaluate", data, "--agent",
@@ -208,7 +210,8 @@ func TestReplayAndEvaluate(t *testing.T) {
 		"takes one argument, LOG":               {"replay"},
 		"d.json: context.buckets must be as in the folder, 0, got 3": {"replay", data, "--to", dir + "/x", "--agent",
 			written(t, "d.json", `{"arms": ["a", "b"], "context": {"names": ["x"], "buckets": 3}}`)},
-		"--level must be between 0 and 1": {"evaluate", data, "--level", "2"},
+		"--level must be between 0 and 1":    {"evaluate", data, "--level", "2"},
+		"empty has no rewards to learn from": {"replay", empty, "--to", dir + "/x"},
 	} {
 		refused(t, args, want)
 	}
