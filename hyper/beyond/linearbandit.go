@@ -31,7 +31,7 @@ var wide = []string{"features=50", "actions=10000"}
 // linearExact returns Thompson sampling by Bayesian linear regression on the features themselves.
 func linearExact() *learners.BayesianLinear {
 	c := learners.NewBayesianLinear(false)
-	c.Waves, c.Plain, c.StandardizeRewards, c.PriorVariance = 0, true, false, 0
+	c.Waves, c.Plain, c.Standardize, c.PriorVariance = 0, true, false, 0
 	c.NoiseVariance, c.Policy = 1, explore.Thompson{}
 	return c
 }

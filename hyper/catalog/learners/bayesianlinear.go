@@ -14,11 +14,12 @@ import (
 // BayesianLinear is an agent with the exact posterior of Bayesian linear regression on random cosines of the features.
 // In a world whose actions share a context, it has one regression for each action. It gets arms as one-hot vectors.
 type BayesianLinear struct {
-	Waves              int     `help:"number of random cosines of the features; 0 means a linear function"`
-	Length             float64 `help:"length scale of the cosines, times the root of the number of features"`
-	Line               bool    `help:"yes: beside the cosines a line, with the probability that the rewards give it"`
-	StandardizeRewards bool    `help:"learn rewards minus their mean so far, divided by their standard deviation"`
-	Discount           float64 `help:"weight of a datum relative to the next one, for changing worlds; 1 means equal"`
+	Waves    int     `help:"number of random cosines of the features; 0 means a linear function"`
+	Length   float64 `help:"length scale of the cosines, times the root of the number of features"`
+	Line     bool    `help:"yes: beside the cosines a line, with the probability that the rewards give it"`
+	Discount float64 `help:"weight of a datum relative to the next one, for changing worlds; 1 means equal"`
+
+	Standardize bool `key:"standardize-rewards" help:"learn rewards less their mean so far, in units of their deviation"`
 	Variances
 	Inflation float64 `run:"true" want:"not negative" help:"factor of the posterior variance that the policy uses"`
 	Exploration
@@ -28,7 +29,7 @@ type BayesianLinear struct {
 
 // NewBayesianLinear returns settings that suit classification as a bandit, see notebooks/results/contextual.
 func NewBayesianLinear(arms bool) *BayesianLinear {
-	c := &BayesianLinear{Waves: 200, Length: 1, Line: true, StandardizeRewards: true, Discount: 1,
+	c := &BayesianLinear{Waves: 200, Length: 1, Line: true, Standardize: true, Discount: 1,
 		Variances: Variances{NoiseVariance: 0.1},
 		Inflation: 1, Exploration: Exploration{explore.UCB{Quantile: 0.84}}}
 	if arms {
@@ -48,8 +49,8 @@ func (c *BayesianLinear) belief(p bandit.Problem) hyper.BayesianLinear {
 func (c *BayesianLinear) Learner(p bandit.Problem, periods int) learner.Learner {
 	b := c.belief(p)
 	l := filled(b, p, periods, c.Variances, c.Exploration)
-	l.Train = train.Config{Integrate: train.Exact, Standardize: c.StandardizeRewards, Discount: c.Discount}
-	if l.PriorVariance = cmp.Or(c.PriorVariance, p.PriorVariance); l.PriorVariance == 0 || c.StandardizeRewards {
+	l.Train = train.Config{Integrate: train.Exact, Standardize: c.Standardize, Discount: c.Discount}
+	if l.PriorVariance = cmp.Or(c.PriorVariance, p.PriorVariance); l.PriorVariance == 0 || c.Standardize {
 		l.PriorVariance = cmp.Or(c.PriorVariance, b.UnitVariance())
 	}
 	l.InitVariance = orNone(l.PriorVariance * c.Inflation)

@@ -31,6 +31,8 @@ type Descent struct {
 
 	Loss    train.Loss `help:"loss of a prediction: gaussian is the paper's, for rewards with Gaussian noise"`
 	Weights string     `help:"weight of a datum for an index: none (the paper's), or bootstrap: bernoulli or exponential"`
+
+	Standardize bool `key:"standardize-rewards" help:"learn rewards less their mean so far, in units of their deviation"`
 }
 
 // NewDescent returns the paper's way to train.
@@ -80,8 +82,9 @@ func (c Descent) set(l *learner.Learner, p bandit.Problem) {
 	l.StepSize, l.MapStep, l.Clip = c.StepSize, c.MapStep, c.Clip
 	l.Train = train.Config{
 		Steps: c.Steps, Batch: c.Batch, Indices: c.Indices, Optimizer: c.Optimizer, Loss: c.Loss,
-		IndexSet:  enum.Of[train.IndexSet](c.IndexSet),
-		Integrate: enum.Of[train.Integration](c.Integrate),
+		IndexSet:    enum.Of[train.IndexSet](c.IndexSet),
+		Integrate:   enum.Of[train.Integration](c.Integrate),
+		Standardize: c.Standardize,
 	}
 	if c.Schedule != train.Schedule(train.Constant{}) {
 		l.Train.Schedule = c.Schedule

@@ -25,6 +25,8 @@ func TestFaultsNameKeys(t *testing.T) {
 		"index-set frame needs an even number of index-samples, got 3": "linear index-set=frame index-samples=3",
 		"integrate exact needs a quadratic loss":                       "ensemble hidden=none integrate=exact loss=logistic",
 		"integrate analytic does not support weights":                  "linear hidden=none integrate=analytic weights=exponential",
+		"standardize-rewards needs a quadratic loss":                   "ensemble standardize-rewards=yes loss=logistic",
+		"standardize-rewards cannot change the responses":              "linear integrate=full-data standardize-rewards=yes",
 	} {
 		words := strings.Fields(sets)
 		c := must.M1(catalog.Find(words[0]))(false)
