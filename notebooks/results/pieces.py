@@ -164,6 +164,11 @@ SMALL = {"ensemble-10-small": ("ensemble", [w for w in WINNER if w.split("=")[0]
     "initial-scale", "prior-factor", "sgd-steps", "step-size")] + ["initial-scale=1"], [
     "batch=16,64", "step-size=0.08,0.121,0.18", "sgd-steps=2,4", "prior-factor=0.1,0.31,1",
     "schedule-after=10000,30000"])}
+# A search with rewards in units of their own deviation, also on seeds of its own.
+SCALED = {"ensemble-10-scaled": ("ensemble", [w for w in WINNER if w.split("=")[0] not in (
+    "initial-scale", "perturbation", "prior-factor", "step-size")] + ["standardize-rewards=yes"], [
+    "initial-scale=1,3", "noise-variance=0.2,0.4,0.8", "perturbation=0.5,1", "prior-factor=0.1,0.31,1",
+    "prior-multiplier=0.5,0.7,1", "step-size=0.08,0.121,0.18", "schedule-after=10000,30000"])}
 
 
 def ensemble_again():
@@ -173,12 +178,17 @@ def ensemble_again():
     second = Search("again", "ensemble-10", AGAIN, 1000, 2_400_000, ["16:8:10000", "6:16:30000", f"2:32:{PERIODS}"])
     falling = Search("again", "ensemble-10-falling", FALLING, 1000, 2_300_000, [f"3:32:{PERIODS}"])
     small = Search("again", "ensemble-10-small", SMALL, 1000, 2_500_000, ["12:32:20000", f"3:64:{PERIODS}"])
+    scaled = Search("again", "ensemble-10-scaled", SCALED, 1000, 2_600_000,
+                    ["16:64:5000", "6:128:20000", f"2:64:{PERIODS}"])
     studies = [("again-1000", falling, 1_400_000), ("again-1000", constant, 1_400_000),
                ("fourth-1000", falling, 2_500_000), ("fourth-1000", small, 1_600_000),
                ("fourth-1000", falling, 1_600_000), ("fourth-1000", constant, 1_600_000),
-               ("fourth-1000", constant, 2_500_000)]
-    names = {falling: "ensemble-10", constant: "ensemble-10-constant", small: "ensemble-10-small"}
-    return [second, falling, small] + [
+               ("fourth-1000", constant, 2_500_000), ("fifth-1000", scaled, 1_700_000),
+               ("fifth-1000", constant, 1_700_000), ("fifth-1000", scaled, 1_700_064),
+               ("fifth-1000", constant, 1_700_064)]
+    names = {falling: "ensemble-10", constant: "ensemble-10-constant", small: "ensemble-10-small",
+             scaled: "ensemble-10-scaled"}
+    return [second, falling, small, scaled] + [
         Study(folder, names[search], "ensemble", search.sets, first, search=search)
         for folder, search, seed in studies for first in range(seed, seed + 64, RUNS)]
 
