@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -29,15 +30,26 @@ type Tradeoff struct {
 
 // FindTradeoff returns the tradeoff that has the agent and the settings of an entry, if there is one.
 func FindTradeoff(all []Tradeoff, e lab.Entry) (Tradeoff, bool) {
-	settings, _ := json.Marshal(catalog.Values(e.Setting))
-	at := slices.IndexFunc(all, func(o Tradeoff) bool {
-		theirs, _ := json.Marshal(o.Settings)
-		return o.Agent == e.Agent && bytes.Equal(theirs, settings)
-	})
+	settings := catalog.Values(e.Setting)
+	at := slices.IndexFunc(all, func(o Tradeoff) bool { return o.Agent == e.Agent && sameSettings(o.Settings, settings) })
 	if at < 0 {
 		return Tradeoff{}, false
 	}
 	return all[at], true
+}
+
+// sameSettings reports whether an entry has the settings of a tradeoff. A tradeoff that is older than a key lacks it; the
+// entry must then have no as its value.
+func sameSettings(tradeoff, entry map[string]any) bool {
+	then := maps.Clone(tradeoff)
+	for key := range entry {
+		if _, ok := then[key]; !ok {
+			then[key] = "no"
+		}
+	}
+	a, _ := json.Marshal(then)
+	b, _ := json.Marshal(entry)
+	return bytes.Equal(a, b)
 }
 
 // Tradeoffs returns one Tradeoff for each entry, in the order of the entries. micros holds the microseconds of each

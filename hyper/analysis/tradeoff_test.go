@@ -70,3 +70,16 @@ func numbered(rows []lab.Row, runs int) {
 		rows[i].Entry = i / runs
 	}
 }
+
+// A tradeoff without a newer key has the settings of entries in which this key is no.
+func TestSettingsOfOlderTradeoffs(t *testing.T) {
+	older := map[string]any{"step-size": 0.1}
+	for value, want := range map[string]bool{"no": true, "yes": false} {
+		if got := sameSettings(older, map[string]any{"step-size": 0.1, "newer": value}); got != want {
+			t.Errorf("newer key %s: got %v, want %v", value, got, want)
+		}
+	}
+	if sameSettings(older, map[string]any{"step-size": 0.2}) || sameSettings(older, map[string]any{}) {
+		t.Error("another step size, or none: got the same settings, want others")
+	}
+}
