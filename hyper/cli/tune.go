@@ -163,7 +163,7 @@ func dimensions(texts []string) (space []tune.Dimension, err error) {
 }
 
 // champion returns the winner of the record of --champion, with the agent's values that were fixed in its search. The
-// world and the delay of rewards are those of the new search.
+// champion meets the world of the new search, with the new search's delay of rewards.
 func champion(file string, t tune.Search, x lab.Experiment) ([]string, error) {
 	if file == "" {
 		return nil, nil

@@ -159,14 +159,20 @@ AGAIN = {"ensemble-10": ("ensemble", ["particles=10", "integrate=analytic"], [
 WINNER = ["particles=10", "clip=1", "initial-scale=3", "integrate=analytic", "optimizer=sgd", "perturbation=0.5",
           "prior-factor=0.31", "sgd-steps=2", "step-size=0.121", "schedule=inverse-root"]
 FALLING = {"ensemble-10-falling": ("ensemble", WINNER, ["schedule-after=1000,3000,10000"])}
+
+
+def winner_without(*keys):
+    return [w for w in WINNER if w.split("=")[0] not in keys]
+
+
 # A search near it with the usual initial parameters, on seeds of its own.
-SMALL = {"ensemble-10-small": ("ensemble", [w for w in WINNER if w.split("=")[0] not in (
-    "initial-scale", "prior-factor", "sgd-steps", "step-size")] + ["initial-scale=1"], [
+SMALL = {"ensemble-10-small": ("ensemble", winner_without(
+    "initial-scale", "prior-factor", "sgd-steps", "step-size") + ["initial-scale=1"], [
     "batch=16,64", "step-size=0.08,0.121,0.18", "sgd-steps=2,4", "prior-factor=0.1,0.31,1",
     "schedule-after=10000,30000"])}
 # A search with rewards in units of their own deviation, also on seeds of its own.
-SCALED = {"ensemble-10-scaled": ("ensemble", [w for w in WINNER if w.split("=")[0] not in (
-    "initial-scale", "perturbation", "prior-factor", "step-size")] + ["standardize-rewards=yes"], [
+SCALED = {"ensemble-10-scaled": ("ensemble", winner_without(
+    "initial-scale", "perturbation", "prior-factor", "step-size") + ["standardize-rewards=yes"], [
     "initial-scale=1,3", "noise-variance=0.2,0.4,0.8", "perturbation=0.5,1", "prior-factor=0.1,0.31,1",
     "prior-multiplier=0.5,0.7,1", "step-size=0.08,0.121,0.18", "schedule-after=10000,30000"])}
 
