@@ -71,7 +71,13 @@ func Parse(code string) (Cell, []Complaint) {
 		decls, wrong := parseDecls(head)
 		c.decls = decls
 		c.finish()
-		if c.body.HasMain && len(block.List) > 0 && strings.TrimSpace(rest) != "main()" {
+		callsMain := strings.TrimSpace(rest) == "main()"
+		if callsMain && !c.body.HasMain {
+			before, _, _ := strings.Cut(rest, "main()")
+			return c, []Complaint{{Line: 1 + strings.Count(before, "\n"), Text: "this cell has no function main, and the " +
+				"functions main of earlier cells are not kept: give the function another name"}}
+		}
+		if c.body.HasMain && len(block.List) > 0 && !callsMain {
 			first := rest[:int(block.List[0].Pos())-1-len(bodyHead)]
 			wrong = []Complaint{{Line: 1 + strings.Count(first, "\n"), Text: "the cell has two programs, func main and these " +
 				"statements: remove one of them"}}
