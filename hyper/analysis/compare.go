@@ -29,13 +29,14 @@ type Standing struct {
 func Compare(h lab.Header, rows []lab.Row, failure float64) ([]Standing, error) {
 	var out []Standing
 	for i, e := range h.Spec.Entries {
-		regret, last, diverged, err := finals(rows, i, e)
+		runs, err := completeRuns(rows, i, e)
 		if err != nil {
 			return nil, err
 		}
-		runs := historyOf(rows, i)
+		last := runs.last()
+		regret := runs.regret(0, last)
 		s := Standing{Agent: e.Agent, Settings: catalog.Values(e.Setting), Period: last, Runs: len(regret),
-			Diverged: diverged}
+			Diverged: runs.diverged(0, last)}
 		s.Mean = stats.MeanRegret(regret)
 		s.Median, s.Failed = stats.Median(regret), stats.Share(runs.failed(failure), len(regret))
 		if i > 0 {
@@ -55,13 +56,12 @@ func differenceFrom(rows []lab.Row, entry, other int) (e stats.Estimate, pairs i
 	return d.Mean, d.Pairs
 }
 
-// failed returns the number of runs whose regret per period over about the last half is above a bound, or is NaN.
-func (h history) failed(bound float64) (n int) {
-	seeds, periods := common(h)
-	last := periods[len(periods)-1]
-	middle := before(periods, (last+1)/2)
-	for _, late := range h.since(middle, last, seeds) {
-		if !(late/float64(last-middle) <= bound) {
+// failed returns the number of runs of the first entry whose regret per period over about the last half is above a
+// bound, or is NaN.
+func (c commonRuns) failed(bound float64) (n int) {
+	middle := before(c.periods, (c.last()+1)/2)
+	for _, late := range c.regretSince(0, middle) {
+		if !(late/float64(c.last()-middle) <= bound) {
 			n++
 		}
 	}
@@ -76,16 +76,4 @@ func before(periods []int, limit int) (found int) {
 		}
 	}
 	return found
-}
-
-// since returns the regret of each run from the end of period from (0 is the start of the run) to the end of period to.
-func (h history) since(from, to int, seeds []uint64) []float64 {
-	out := h.at(to, seeds)
-	if from == 0 {
-		return out
-	}
-	for i, x := range h.at(from, seeds) {
-		out[i] -= x
-	}
-	return out
 }

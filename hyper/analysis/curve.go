@@ -33,12 +33,11 @@ type Curve struct {
 func Curves(h lab.Header, rows []lab.Row) []Curve {
 	out := make([]Curve, len(h.Spec.Entries))
 	for i, e := range h.Spec.Entries {
-		runs := historyOf(rows, i)
-		seeds, periods := common(runs)
+		runs := commonRunsOf(rows, i)
 		c := Curve{Agent: e.Agent, Learner: e.Kind, Settings: catalog.Values(e.Setting), Usual: e.Setting.Usual(),
-			Periods: periods, Runs: len(seeds)}
-		for _, period := range periods {
-			regret := runs.at(period, seeds)
+			Periods: runs.periods, Runs: len(runs.seeds)}
+		for _, period := range runs.periods {
+			regret := runs.regret(0, period)
 			mean := stats.MeanRegret(regret)
 			c.Mean = append(c.Mean, float64(mean.Value))
 			c.MeanLower = append(c.MeanLower, float64(mean.Lower))
@@ -46,7 +45,7 @@ func Curves(h lab.Header, rows []lab.Row) []Curve {
 			c.Median = append(c.Median, stats.Quantile(regret, 0.5))
 			c.Lower = append(c.Lower, stats.Quantile(regret, 0.25))
 			c.Upper = append(c.Upper, stats.Quantile(regret, 0.75))
-			c.Diverged, c.final = runs.diverged(period, seeds), mean
+			c.Diverged, c.final = runs.diverged(0, period), mean
 		}
 		out[i] = c
 	}

@@ -28,68 +28,49 @@ type Difference struct {
 // PairedDifference pairs the runs of two entries by seed. The error wraps ErrNoRows if there is no pair or no common
 // period.
 func PairedDifference(rows []lab.Row, entryA, entryB int) (Difference, error) {
-	d, _, err := difference(rows, entryA, entryB, func([]int) int { return 0 })
+	d, _, err := difference(rows, entryA, entryB, false)
 	return d, err
 }
 
 // LateDifference is PairedDifference for late regret: the regret after period from, which is the last common period
 // that is at most half of the last one.
 func LateDifference(rows []lab.Row, entryA, entryB int) (d Difference, from int, err error) {
-	return difference(rows, entryA, entryB, func(periods []int) int {
-		return before(periods, periods[len(periods)-1]/2)
-	})
+	return difference(rows, entryA, entryB, true)
 }
 
-// difference compares the regret of two entries after one of their common periods. The function start chooses the
-// period; 0 means the start of the runs.
-func difference(rows []lab.Row, entryA, entryB int, start func(periods []int) int) (d Difference, from int, err error) {
-	a, b := historyOf(rows, entryA), historyOf(rows, entryB)
-	seeds, periods := common(a, b)
-	d.Pairs = len(seeds)
-	if err := enough(seeds, periods); err != nil {
+// difference compares the regret of two entries, or their late regret.
+func difference(rows []lab.Row, entryA, entryB int, late bool) (d Difference, from int, err error) {
+	runs := commonRunsOf(rows, entryA, entryB)
+	d.Pairs = len(runs.seeds)
+	if err := runs.check(); err != nil {
 		return d, 0, fmt.Errorf("entries %d and %d: %w", entryA, entryB, err)
 	}
-	d.Period, from = periods[len(periods)-1], start(periods)
-	regretA, regretB := a.since(from, d.Period, seeds), b.since(from, d.Period, seeds)
+	d.Period = runs.last()
+	if late {
+		from = before(runs.periods, d.Period/2)
+	}
+	regretA, regretB := runs.regretSince(0, from), runs.regretSince(1, from)
 	d.subtract(regretA, regretB)
-	d.Diverged = [2]int{a.diverged(d.Period, seeds), b.diverged(d.Period, seeds)}
+	d.Diverged = [2]int{runs.diverged(0, d.Period), runs.diverged(1, d.Period)}
 	d.Ratio = stats.RatioOfRegrets(regretA, regretB)
 	return d, from, nil
-}
-
-// enough returns an error if the runs that are to be compared have no common seed or no common period.
-func enough(seeds []uint64, periods []int) error {
-	switch {
-	case len(seeds) == 0:
-		return fmt.Errorf("%w: the entries have no seed in common", ErrNoRows)
-	case len(periods) == 0:
-		return fmt.Errorf("%w: there are %d common seeds, but no period at which all their runs have rows; some "+
-			"pieces of the study may have been exported at different periods: export them again", ErrNoRows, len(seeds))
-	}
-	return nil
 }
 
 // PairedContrast returns the mean of (A - B) - (C - D) over the seeds that all four entries have, as a Difference
 // without a Ratio. Its Diverged counts the runs of A and C, and of B and D.
 func PairedContrast(rows []lab.Row, a, b, c, d int) (Difference, error) {
-	of := []history{historyOf(rows, a), historyOf(rows, b), historyOf(rows, c), historyOf(rows, d)}
-	seeds, periods := common(of...)
-	out := Difference{Pairs: len(seeds)}
-	if err := enough(seeds, periods); err != nil {
+	runs := commonRunsOf(rows, a, b, c, d)
+	out := Difference{Pairs: len(runs.seeds)}
+	if err := runs.check(); err != nil {
 		return out, fmt.Errorf("entries %d, %d, %d and %d: %w", a, b, c, d, err)
 	}
-	out.Period = periods[len(periods)-1]
-	plus, minus := make([]float64, len(seeds)), make([]float64, len(seeds))
-	for i, h := range of {
-		side := [][]float64{plus, minus, minus, plus}[i]
-		for j, x := range h.at(out.Period, seeds) {
-			side[j] += x
-		}
+	out.Period = runs.last()
+	plus, minus := make([]float64, out.Pairs), make([]float64, out.Pairs)
+	for i, side := range [][]float64{plus, minus, minus, plus} {
+		floats.Add(side, runs.regret(i, out.Period))
+		out.Diverged[i%2] += runs.diverged(i, out.Period)
 	}
 	out.subtract(plus, minus)
-	for i, h := range of {
-		out.Diverged[i%2] += h.diverged(out.Period, seeds)
-	}
 	return out, nil
 }
 
@@ -107,22 +88,18 @@ func (d *Difference) subtract(a, b []float64) {
 // over the seeds that all entries have, in ascending order. The error wraps ErrNoRows if the entries have no common
 // seeds or periods.
 func Regrets(rows []lab.Row, shares []float64, entries ...int) (periods []int, regrets [][][]float64, err error) {
-	var histories []history
-	for _, entry := range entries {
-		histories = append(histories, historyOf(rows, entry))
-	}
-	seeds, all := common(histories...)
-	if err := enough(seeds, all); err != nil {
+	runs := commonRunsOf(rows, entries...)
+	if err := runs.check(); err != nil {
 		return nil, nil, err
 	}
 	for _, share := range shares {
-		period := before(all, int(math.Round(share*float64(all[len(all)-1]))))
+		period := before(runs.periods, int(math.Round(share*float64(runs.last()))))
 		if period == 0 {
 			return nil, nil, fmt.Errorf("%w: no row in the first %v of the periods", ErrNoRows, share)
 		}
 		at := make([][]float64, len(entries))
-		for i, h := range histories {
-			at[i] = h.at(period, seeds)
+		for i := range entries {
+			at[i] = runs.regret(i, period)
 		}
 		periods, regrets = append(periods, period), append(regrets, at)
 	}

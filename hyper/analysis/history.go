@@ -1,8 +1,12 @@
 package analysis
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -24,55 +28,78 @@ func historyOf(rows []lab.Row, entry int) history {
 	return h
 }
 
-func (h history) seeds() []uint64 { return slices.Sorted(maps.Keys(h)) }
-
-// periods returns the periods that all runs with these seeds have, in ascending order.
-func (h history) periods(seeds []uint64) []int {
-	count := map[int]int{}
-	for _, seed := range seeds {
-		for period := range h[seed] {
-			count[period]++
-		}
-	}
-	maps.DeleteFunc(count, func(_, n int) bool { return n < len(seeds) })
-	return slices.Sorted(maps.Keys(count))
+// commonRuns holds the runs of some entries, with the seeds and the periods that the runs of all these entries have.
+type commonRuns struct {
+	entries []history
+	seeds   []uint64 // in ascending order
+	periods []int    // in ascending order
 }
 
-// at returns the cumulative regret of the runs with these seeds at a period.
-func (h history) at(period int, seeds []uint64) []float64 {
-	out := make([]float64, len(seeds))
-	for i, seed := range seeds {
-		out[i] = float64(h[seed][period].Regret)
+func commonRunsOf(rows []lab.Row, entries ...int) commonRuns {
+	var c commonRuns
+	numSeeds, numPeriods := map[uint64]int{}, map[int]int{}
+	for _, entry := range entries {
+		h := historyOf(rows, entry)
+		c.entries = append(c.entries, h)
+		for seed := range h {
+			numSeeds[seed]++
+		}
+	}
+	c.seeds = withCount(numSeeds, len(entries))
+	for _, h := range c.entries {
+		for _, seed := range c.seeds {
+			for period := range h[seed] {
+				numPeriods[period]++
+			}
+		}
+	}
+	c.periods = withCount(numPeriods, len(entries)*len(c.seeds))
+	return c
+}
+
+// withCount returns the keys that have a count, in ascending order.
+func withCount[K cmp.Ordered](counts map[K]int, count int) []K {
+	maps.DeleteFunc(counts, func(_ K, n int) bool { return n != count })
+	return slices.Sorted(maps.Keys(counts))
+}
+
+// check returns an error if there is no common seed or no common period.
+func (c commonRuns) check() error {
+	switch {
+	case len(c.seeds) == 0:
+		return fmt.Errorf("%w: the entries have no seed in common", ErrNoRows)
+	case len(c.periods) == 0:
+		return fmt.Errorf("%w: there are %d common seeds, but no period at which all their runs have rows; some "+
+			"pieces of the study may have been exported at different periods: export them again", ErrNoRows, len(c.seeds))
+	}
+	return nil
+}
+
+func (c commonRuns) last() int { return c.periods[len(c.periods)-1] }
+
+// regret returns the cumulative regret of each run of the i-th entry at a period.
+func (c commonRuns) regret(i, period int) []float64 {
+	out := make([]float64, len(c.seeds))
+	for j, seed := range c.seeds {
+		out[j] = float64(c.entries[i][seed][period].Regret)
 	}
 	return out
 }
 
-// common returns the seeds that all histories have, and the periods that all of them have for these seeds.
-func common(all ...history) (seeds []uint64, periods []int) {
-	for i, h := range all {
-		if i == 0 {
-			seeds = h.seeds()
-		}
-		seeds = intersect(seeds, h.seeds())
+// regretSince returns the regret of each run of the i-th entry from the end of period from (0 is the start of the run)
+// to the end of the last period.
+func (c commonRuns) regretSince(i, from int) []float64 {
+	out := c.regret(i, c.last())
+	if from > 0 {
+		floats.Sub(out, c.regret(i, from))
 	}
-	for i, h := range all {
-		if i == 0 {
-			periods = h.periods(seeds)
-		}
-		periods = intersect(periods, h.periods(seeds))
-	}
-	return seeds, periods
+	return out
 }
 
-// intersect returns the elements that are in both slices, in the order of a. It overwrites a.
-func intersect[T comparable](a, b []T) []T {
-	return slices.DeleteFunc(a, func(x T) bool { return !slices.Contains(b, x) })
-}
-
-// diverged returns the number of runs, among those with these seeds, that have diverged by a period.
-func (h history) diverged(period int, seeds []uint64) (n int) {
-	for _, seed := range seeds {
-		if h[seed][period].Diverged > 0 {
+// diverged returns the number of runs of the i-th entry that have diverged by a period.
+func (c commonRuns) diverged(i, period int) (n int) {
+	for _, seed := range c.seeds {
+		if c.entries[i][seed][period].Diverged > 0 {
 			n++
 		}
 	}

@@ -120,31 +120,26 @@ type priced struct {
 // seeds that all entries have.
 func price(h lab.Header, rows []lab.Row, entries []int, target func(*lab.Setting) float64) (all []priced, seeds []uint64,
 	err error) {
-	runs := make([]history, len(entries))
-	for i, n := range entries {
-		runs[i] = historyOf(rows, n)
+	runs := commonRunsOf(rows, entries...)
+	if len(runs.seeds) < 2 {
+		return nil, runs.seeds, fmt.Errorf("%w: the %d settings have %d seeds in common, but an interval needs at least two",
+			ErrNoRows, len(entries), len(runs.seeds))
 	}
-	seeds, periods := common(runs...)
-	if len(seeds) < 2 {
-		return nil, seeds, fmt.Errorf("%w: the %d settings have %d seeds in common, but an interval needs at least two",
-			ErrNoRows, len(entries), len(seeds))
+	if err := runs.check(); err != nil {
+		return nil, runs.seeds, fmt.Errorf("the %d settings of agent %s: %w", len(entries),
+			h.Spec.Entries[entries[0]].Agent, err)
 	}
-	if err := enough(seeds, periods); err != nil {
-		return nil, seeds, fmt.Errorf("the %d settings of agent %s: %w", len(entries), h.Spec.Entries[entries[0]].Agent,
-			err)
-	}
-	last := periods[len(periods)-1]
 	for i, n := range entries {
 		setting := h.Spec.Entries[n].Setting
 		_, agent := setting.Build(h.Spec.Periods)
-		regret := runs[i].at(last, seeds)
+		regret := runs.regret(i, runs.last())
 		for j := range regret {
-			regret[j] /= float64(last)
+			regret[j] /= float64(runs.last())
 		}
 		average, bar := stats.MeanRegret(regret), target(setting)
 		all = append(all, priced{agent.Computation(), average, bar, average.PValue(bar)})
 	}
-	return all, seeds, nil
+	return all, runs.seeds, nil
 }
 
 // least returns two indices: of the setting with the least computation that may perform well, and of the one with the

@@ -72,7 +72,8 @@ func Lookup(x lab.Experiment, h lab.Header, rows []lab.Row) (
 
 // reaching returns the seeds of the runs that have a row at a period, in ascending order.
 func (h history) reaching(period int) []uint64 {
-	return slices.DeleteFunc(h.seeds(), func(seed uint64) bool { _, ok := h[seed][period]; return !ok })
+	seeds := slices.Sorted(maps.Keys(h))
+	return slices.DeleteFunc(seeds, func(seed uint64) bool { _, ok := h[seed][period]; return !ok })
 }
 
 // extent describes in words the runs of a history, and how many of them have results at a period.

@@ -37,15 +37,17 @@ type Summary struct {
 func Summarize(h lab.Header, rows []lab.Row) ([]Summary, error) {
 	var out []Summary
 	for i, e := range h.Spec.Entries {
-		regret, last, diverged, err := finals(rows, i, e)
+		runs, err := completeRuns(rows, i, e)
 		if err != nil {
 			return nil, err
 		}
+		last := runs.last()
+		regret := runs.regret(0, last)
 		_, agent := e.Setting.Build(h.Spec.Periods)
 		s := Summary{
 			Experiment: h.Spec.Experiment, Agent: e.Agent, Settings: catalog.Values(e.Setting), Runs: len(regret),
-			Periods: last,
-			Seed:    h.Spec.Seed, Backend: h.Backend, Diverged: diverged, Computation: agent.Computation(),
+			Periods: last, Seed: h.Spec.Seed, Backend: h.Backend, Diverged: runs.diverged(0, last),
+			Computation: agent.Computation(),
 		}
 		mean, se := stats.MeanSE(regret)
 		s.Cumulative, s.CumulativeSE, s.CumulativeMedian = orNil(mean), orNil(se), orNil(stats.Quantile(regret, 0.5))
@@ -55,18 +57,14 @@ func Summarize(h lab.Header, rows []lab.Row) ([]Summary, error) {
 	return out, nil
 }
 
-// finals returns the regrets of an entry's runs at the last period that all of them have reached, and the number of
-// runs that have diverged by that period.
-func finals(rows []lab.Row, entry int, e lab.Entry) (regret []float64, last, diverged int, err error) {
-	runs := historyOf(rows, entry)
-	seeds, periods := common(runs)
-	if len(periods) == 0 {
-		return nil, 0, 0, fmt.Errorf("entry %d (agent %s): %w: there is no period that all its runs have "+
-			"reached", entry, e.Agent,
+// completeRuns returns the runs of an entry, or an error if there is no period that all of them have reached.
+func completeRuns(rows []lab.Row, entry int, e lab.Entry) (commonRuns, error) {
+	runs := commonRunsOf(rows, entry)
+	if len(runs.periods) == 0 {
+		return runs, fmt.Errorf("entry %d (agent %s): %w: there is no period that all its runs have reached", entry, e.Agent,
 			ErrNoRows)
 	}
-	last = periods[len(periods)-1]
-	return runs.at(last, seeds), last, runs.diverged(last, seeds), nil
+	return runs, nil
 }
 
 // orNil returns x, or nil for NaN.
