@@ -20,7 +20,7 @@ func (*Exact) Validate(*bandit.Problem) error { return nil }
 
 // Agent returns the agent for a problem.
 func (*Exact) Agent(p bandit.Problem) lab.Agent {
-	return exactAgent{arms: independentGaussian{p.Actions}, priorVariance: p.PriorVariance, noiseVariance: p.NoiseVariance}
+	return exactAgent{arms: p.Actions, priorVariance: p.PriorVariance, noiseVariance: p.NoiseVariance}
 }
 
 // Independent is Thompson sampling that treats the actions of the neural bandit as independent arms. Their prior is the
@@ -33,13 +33,15 @@ func (*Independent) Validate(*bandit.Problem) error { return nil }
 // Agent returns the agent for a problem.
 func (*Independent) Agent(p bandit.Problem) lab.Agent {
 	// Without noise, a single observation of an arm would make the posterior a point; tiny noise has the same effect.
-	return exactAgent{arms: independentGaussian{p.Actions}, priorVariance: p.RewardVariance,
+	return exactAgent{arms: p.Actions, priorVariance: p.RewardVariance,
 		noiseVariance: max(p.NoiseVariance, 1e-6)}
 }
 
-// exactAgent is Thompson sampling with the exact posterior of independent arms.
+// exactAgent is Thompson sampling with the exact posterior of K independent arms under the prior N(0, sigma_p^2) and
+// Gaussian noise: arm k with n_k rewards of sum s_k has precision 1/sigma_p^2 + n_k/sigma_w^2 and mean
+// (s_k/sigma_w^2)/precision.
 type exactAgent struct {
-	arms          independentGaussian
+	arms          int     // K
 	priorVariance float64 // of each arm's mean reward
 	noiseVariance float64 // of a reward given the arm's mean
 }
@@ -48,14 +50,16 @@ func (a exactAgent) Numbers() map[string]float64 {
 	return map[string]float64{"PriorVariance": a.priorVariance, "NoiseVariance": a.noiseVariance}
 }
 
+// Init returns the state before any data: the counts and the sums of rewards, [runs, K].
 func (a exactAgent) Init(s rng.Stream, _ hyper.Numbers) bandit.State {
-	return a.arms.init(s.Graph(), s.Runs())
+	zero := Zeros(s.Graph(), shapes.Make(dtypes.Float32, s.Runs(), a.arms))
+	return bandit.State{"count": zero, "sum": zero}
 }
 
 func (a exactAgent) Act(state bandit.State, n hyper.Numbers, s rng.Stream, _, _, available *Node) (action,
 	values *Node) {
 	mean, sd := a.posterior(state, n, s)
-	values = InsertAxes(Add(mean, Mul(sd, s.Normal(a.arms.arms))), 1)
+	values = InsertAxes(Add(mean, Mul(sd, s.Normal(a.arms))), 1)
 	_, action = explore.Decide(explore.Thompson{}, values, explore.Moment{Stream: s, Available: available})
 	return action, values
 }
@@ -63,41 +67,21 @@ func (a exactAgent) Act(state bandit.State, n hyper.Numbers, s rng.Stream, _, _,
 // Predict draws functions from the posterior.
 func (a exactAgent) Predict(state bandit.State, n hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
 	mean, sd := a.posterior(state, n, s)
-	return Add(InsertAxes(mean, 1), Mul(InsertAxes(sd, 1), s.Normal(functions, a.arms.arms)))
+	return Add(InsertAxes(mean, 1), Mul(InsertAxes(sd, 1), s.Normal(functions, a.arms)))
 }
 
 // posterior returns the mean and standard deviation of each arm, [runs, K].
 func (a exactAgent) posterior(state bandit.State, n hyper.Numbers, s rng.Stream) (mean, sd *Node) {
-	return a.arms.posterior(state, n.Of(s, "PriorVariance", a.priorVariance), n.Of(s, "NoiseVariance", a.noiseVariance))
+	prior := n.Of(s, "PriorVariance", a.priorVariance)
+	noise := InsertAxes(n.Of(s, "NoiseVariance", a.noiseVariance), -1)
+	precision := Add(InsertAxes(Reciprocal(prior), -1), Div(state["count"], noise))
+	return Div(Div(state["sum"], noise), precision), Rsqrt(precision)
 }
 
 func (a exactAgent) Learn(state bandit.State, _ hyper.Numbers, _ rng.Stream, d lab.Datum) bandit.State {
-	return a.arms.observe(state, d.Action, d.Reward)
+	at := OneHot(d.Action, a.arms, dtypes.Float32)
+	return bandit.State{"count": Add(state["count"], at), "sum": Add(state["sum"], Mul(at, InsertAxes(d.Reward, -1)))}
 }
 
 // Computation returns 0, because the agent makes no SGD steps.
 func (a exactAgent) Computation() float64 { return 0 }
-
-// independentGaussian computes the exact posterior of K independent arms under the prior N(0, sigma_p^2) and Gaussian
-// noise: arm k with n_k rewards of sum s_k has precision 1/sigma_p^2 + n_k/sigma_w^2 and mean
-// (s_k/sigma_w^2)/precision.
-type independentGaussian struct{ arms int }
-
-// init returns the state before any data: the counts and the sums of rewards, [runs, K].
-func (b independentGaussian) init(g *Graph, runs int) bandit.State {
-	zero := Zeros(g, shapes.Make(dtypes.Float32, runs, b.arms))
-	return bandit.State{"count": zero, "sum": zero}
-}
-
-// observe adds a reward y [runs] of arm x (int32 [runs]).
-func (b independentGaussian) observe(state bandit.State, x, y *Node) bandit.State {
-	at := OneHot(x, b.arms, dtypes.Float32)
-	return bandit.State{"count": Add(state["count"], at), "sum": Add(state["sum"], Mul(at, InsertAxes(y, -1)))}
-}
-
-// posterior returns the mean and standard deviation of each arm, [runs, K].
-func (b independentGaussian) posterior(state bandit.State, priorVariance, noiseVariance *Node) (mean, sd *Node) {
-	noise := InsertAxes(noiseVariance, -1)
-	precision := Add(InsertAxes(Reciprocal(priorVariance), -1), Div(state["count"], noise))
-	return Div(Div(state["sum"], noise), precision), Rsqrt(precision)
-}

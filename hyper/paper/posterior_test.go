@@ -35,12 +35,13 @@ func TestIndependentArms(t *testing.T) {
 	rewards := [][]float32{{0.5, -1}, {1.5, 2}, {-0.75, 0.25}, {0.25, 1}}
 	prior, noise := []float32{2.25, 0.5}, []float32{1, 0.25}
 	out := testbackend.Eval[float64](t, backend.Go, func(in []*Node) []*Node {
-		b := independentGaussian{arms}
-		state := b.init(in[0].Graph(), len(prior))
+		a, g := exactAgent{arms: arms}, in[0].Graph()
+		s, n := rng.New(Const(g, []uint64{0, 1})), hyper.Numbers{"PriorVariance": in[0], "NoiseVariance": in[1]}
+		state := a.Init(s, n)
 		for i := range played {
-			state = b.observe(state, Const(in[0].Graph(), played[i]), Const(in[0].Graph(), rewards[i]))
+			state = a.Learn(state, n, s, lab.Datum{Action: Const(g, played[i]), Reward: Const(g, rewards[i])})
 		}
-		mean, sd := b.posterior(state, in[0], in[1])
+		mean, sd := a.posterior(state, n, s)
 		return []*Node{mean, sd}
 	}, prior, noise)
 	means, sds := out[0], out[1]
