@@ -12,13 +12,8 @@ import (
 
 func neuralBandit() bandit.World { return bandit.NewNeural() }
 
-func neuralLinear() lab.Learner       { return learners.NewLinear(false) }
-func neuralEnsemble() lab.Learner     { return learners.NewEnsemble(false) }
-func neuralHypernetwork() lab.Learner { return learners.NewHypernetwork(false) }
-func neuralGreedy() lab.Learner       { return learners.NewSingle(false) }
-func neuralDiagonal() lab.Learner     { return learners.NewDiagonal(false) }
-func neuralBBB() lab.Learner          { return learners.NewMeanField(false) }
-func neuralDropout() lab.Learner      { return learners.NewDropout(false) }
+func neuralLinear() lab.Learner   { return learners.NewLinear(false) }
+func neuralEnsemble() lab.Learner { return learners.NewEnsemble(false) }
 
 // neuralFull is the paper's size: the paper's curves end at 100,000 periods. The paper gives the number of seeds, 500,
 // for one figure only.
@@ -36,9 +31,9 @@ var Neural = lab.Experiment{
 	Agents: map[string]func() lab.Learner{
 		"linear":       neuralLinear,
 		"ensemble":     neuralEnsemble,
-		"egreedy":      neuralGreedy,
+		"egreedy":      func() lab.Learner { return learners.NewSingle(false) },
 		"independent":  func() lab.Learner { return new(Independent) },
-		"hypernetwork": neuralHypernetwork,
+		"hypernetwork": func() lab.Learner { return learners.NewHypernetwork(false) },
 	},
 	Order:   []string{"linear", "ensemble", "egreedy", "independent", "hypernetwork"},
 	Sets:    []string{"particles=10,30,100,300"},
@@ -63,54 +58,35 @@ var AdditivePrior = lab.Experiment{
 	Failure: neuralFailure,
 }
 
-// linearAlone has the only agent of the sensitivity analyses.
-var linearAlone = map[string]func() lab.Learner{"linear": neuralLinear}
+// sensitivityTo returns an experiment of appendix C, on the sensitivity of the linear hypermodel to settings.
+func sensitivityTo(name, title, figure string, full lab.Size, sets ...string) lab.Experiment {
+	return lab.Experiment{
+		Name:    name,
+		Title:   title,
+		Section: "appendix C, " + figure,
+		World:   neuralBandit,
+		Agents:  map[string]func() lab.Learner{"linear": neuralLinear},
+		Order:   []string{"linear"},
+		Sets:    sets,
+		Tuned:   neuralTuned(),
+		Quick:   lab.Size{Periods: 300, Runs: 8},
+		Full:    full,
+		Failure: neuralFailure,
+	}
+}
 
 // NoiseSensitivity is the experiment of appendix C on the scale of the perturbations and the noise of the rewards.
-var NoiseSensitivity = lab.Experiment{
-	Name:    "noise-sensitivity",
-	Title:   "Scale of the perturbations against the noise",
-	Section: "appendix C, figure 6",
-	World:   neuralBandit,
-	Agents:  linearAlone,
-	Order:   []string{"linear"},
-	Sets:    []string{"noise=0,1,2", "perturbation=0,1,2"},
-	Tuned:   neuralTuned(),
-	Quick:   lab.Size{Periods: 300, Runs: 8},
-	Full:    neuralFull,
-	Failure: neuralFailure,
-}
+var NoiseSensitivity = sensitivityTo("noise-sensitivity", "Scale of the perturbations against the noise", "figure 6",
+	neuralFull, "noise=0,1,2", "perturbation=0,1,2")
 
 // PriorSensitivity is the experiment of appendix C on prior networks whose parameters have the wrong variance.
-var PriorSensitivity = lab.Experiment{
-	Name:    "prior-sensitivity",
-	Title:   "Misspecified priors",
-	Section: "appendix C, figure 7",
-	World:   neuralBandit,
-	Agents:  linearAlone,
-	Order:   []string{"linear"},
-	Sets:    []string{"prior-multiplier=0.01,0.03,0.1,0.3,1,3,10,30"},
-	Tuned:   neuralTuned(),
-	Quick:   lab.Size{Periods: 300, Runs: 8},
-	Full:    neuralFull,
-	Failure: neuralFailure,
-}
+var PriorSensitivity = sensitivityTo("prior-sensitivity", "Misspecified priors", "figure 7",
+	neuralFull, "prior-multiplier=0.01,0.03,0.1,0.3,1,3,10,30")
 
 // IndexDimension is the experiment of appendix C on the index dimension of each layer. The paper averages over 500
 // seeds.
-var IndexDimension = lab.Experiment{
-	Name:    "index-dimension",
-	Title:   "Index dimension of each layer",
-	Section: "appendix C, figure 8",
-	World:   neuralBandit,
-	Agents:  linearAlone,
-	Order:   []string{"linear"},
-	Sets:    []string{"index-dim=1,2,3,5,10"},
-	Tuned:   neuralTuned(),
-	Quick:   lab.Size{Periods: 300, Runs: 8},
-	Full:    lab.Size{Periods: 100_000, Runs: 500},
-	Failure: neuralFailure,
-}
+var IndexDimension = sensitivityTo("index-dimension", "Index dimension of each layer", "figure 8",
+	lab.Size{Periods: 100_000, Runs: 500}, "index-dim=1,2,3,5,10")
 
 // PosteriorApproximations is the experiment of appendices D and E: other approximations of the posterior, with about
 // the same number of parameters. Each SGD step has 4 indices.
@@ -121,9 +97,9 @@ var PosteriorApproximations = lab.Experiment{
 	World:   neuralBandit,
 	Agents: map[string]func() lab.Learner{
 		"linear":   neuralLinear,
-		"diagonal": neuralDiagonal,
-		"bbb":      neuralBBB,
-		"dropout":  neuralDropout,
+		"diagonal": func() lab.Learner { return learners.NewDiagonal(false) },
+		"bbb":      func() lab.Learner { return learners.NewMeanField(false) },
+		"dropout":  func() lab.Learner { return learners.NewDropout(false) },
 	},
 	Order:   []string{"linear", "diagonal", "bbb", "dropout"},
 	Sets:    []string{"index-samples=4"},
