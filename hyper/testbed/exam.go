@@ -12,7 +12,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/row"
 	"github.com/hypermodels/hypermodels/hyper/rng"
-	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
 // exam holds the programs that test a trained agent on one kind of test inputs.
@@ -87,8 +86,8 @@ func (e *exam) buildPredict(in named[*Node]) named[*Node] {
 	if e.projected {
 		return e.project(in)
 	}
-	z, weights := e.indices(in)
-	return e.scorer.add(in, e.trial.learner.At(train.State(in.part("agent.")), z, in["x"]), weights)
+	z, weights := e.indices(in, in[chunkName], e.chunk)
+	return e.scorer.add(in, e.trial.learner.At(stateOf(in), z, in["x"]), weights)
 }
 
 // project returns the log-likelihoods of a chunk of batches, [runs, batches].
@@ -99,30 +98,25 @@ func (e *exam) project(in named[*Node]) named[*Node] {
 		return rowsOf(Reshape(x, x.Shape().Dim(0), e.Batches*n, -1), chunk, e.chunk*n)
 	}
 	d := drawnTests{X: rows(all.X, e.Distinct()), Ones: rows(all.Ones, 1), Zeros: rows(all.Zeros, 1)}
-	var z index.Set
-	if finite, ok := e.trial.finite(); ok {
-		z = finite.All(seeds.Graph(), seeds.Shape().Dim(0))
-	} else {
-		z = e.trial.learner.Belief.Index().Sample(e.stream(seeds).Named("z").At(Const(seeds.Graph(), int32(0))), classIndices)
-	}
-	f := e.trial.learner.At(train.State(in.part("agent.")), z, d.X)
+	z, weights := e.indices(in, Const(seeds.Graph(), int32(0)), e.trial.columns())
+	f := e.trial.learner.At(stateOf(in), z, d.X)
 	s := e.stream(seeds).Named("projection").At(chunk)
-	return named[*Node]{"ll": projection(s, d, f, in["weights"])}
+	return named[*Node]{"ll": projection(s, d, f, weights)}
 }
 
-// indices returns the indices of a chunk, and their weights [runs, indices], or nil weights.
-func (e *exam) indices(in named[*Node]) (z index.Set, weights *Node) {
-	seeds, chunk := in[seedName], in[chunkName]
+// indices returns the n indices of a chunk, and their weights [runs, indices], or nil weights.
+func (e *exam) indices(in named[*Node], chunk *Node, n int) (z index.Set, weights *Node) {
+	seeds := in[seedName]
 	finite, ok := e.trial.finite()
 	if !ok {
-		return e.trial.learner.Belief.Index().Sample(e.stream(seeds).Named("z").At(chunk), e.chunk), nil
+		return e.trial.learner.Belief.Index().Sample(e.stream(seeds).Named("z").At(chunk), n), nil
 	}
 	weights = in["weights"]
 	all := finite.All(seeds.Graph(), seeds.Shape().Dim(0))
-	if e.chunk == finite.Dim() {
+	if n == finite.Dim() {
 		return all, weights
 	}
-	part := func(x *Node) *Node { return columnsOf(x, chunk, e.chunk) }
+	part := func(x *Node) *Node { return columnsOf(x, chunk, n) }
 	return all.Part(part), part(weights)
 }
 
@@ -165,7 +159,7 @@ func (e *exam) run(ctx context.Context, args, state named[*tensors.Tensor]) (out
 	if err != nil {
 		return nil, err
 	}
-	defer func() { release(tests) }()
+	defer release(tests)
 	ask := func(chunk int) (named[*tensors.Tensor], error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -61,23 +61,10 @@ func (p *program) call(in named[*tensors.Tensor]) (named[*tensors.Tensor], error
 }
 
 // release frees the memory of tensors.
-func release(all ...named[*tensors.Tensor]) {
-	for _, some := range all {
-		for _, t := range some {
-			t.MustFinalizeAll()
-		}
+func release(all named[*tensors.Tensor]) {
+	for _, t := range all {
+		t.MustFinalizeAll()
 	}
-}
-
-// part returns the entries whose names begin with prefix, with the prefix removed.
-func (n named[T]) part(prefix string) named[T] {
-	out := named[T]{}
-	for name, x := range n {
-		if rest, ok := strings.CutPrefix(name, prefix); ok {
-			out[rest] = x
-		}
-	}
-	return out
 }
 
 // without returns the entries whose names begin with none of the prefixes.

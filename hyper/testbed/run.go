@@ -176,7 +176,7 @@ func (m problemScores) at(name string, problem int) *stats.Float {
 // results learns problems side by side, and tests the agent on each.
 func (t *trial) results(ctx context.Context, problems []Problem) (out []Result, err error) {
 	args := t.args(problems)
-	defer func() { release(args) }()
+	defer release(args)
 	if t.kind != Classes {
 		realized, err := t.realize(ctx, problems)
 		if err != nil {

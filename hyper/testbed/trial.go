@@ -77,6 +77,12 @@ func (t *trial) args(problems []Problem) named[*tensors.Tensor] {
 // problem.
 func problemStream(seeds *Node) rng.Stream { return rng.New(seeds).Named("testbed") }
 
+// numbersOf returns the learner's numbers among nodes.
+func numbersOf(in named[*Node]) hyper.Numbers { return hyper.Numbers(in).Part("in.") }
+
+// stateOf returns the agent's state among nodes. ofAgent is its inverse.
+func stateOf(in named[*Node]) train.State { return train.State(hyper.Numbers(in).Part("agent.")) }
+
 // ofAgent returns the nodes of an agent's state, with "agent." before each name.
 func ofAgent(state train.State) named[*Node] {
 	out := named[*Node]{}
@@ -88,7 +94,7 @@ func ofAgent(state train.State) named[*Node] {
 
 // buildStart makes the state "agent.*" before training, including the data, and for classes the truth.
 func (t *trial) buildStart(in named[*Node]) named[*Node] {
-	numbers, out := hyper.Numbers(in.part("in.")), named[*Node]{}
+	numbers, out := numbersOf(in), named[*Node]{}
 	x, y := in["data.x"], in["data.y"]
 	if t.kind == Classes {
 		s := problemStream(in[seedName])
@@ -109,7 +115,7 @@ func (t *trial) buildObserve(in named[*Node]) named[*Node] {
 	datum, x, y := in[roundName], in["data.x"], in["data.y"]
 	s := learner.Streams{Seeds: in[seedName]}.Learn(datum)
 	x, y = Squeeze(rowsOf(x, datum, 1), 1), Squeeze(columnsOf(y, datum, 1), 1)
-	state := t.learner.Observe(train.State(in.part("agent.")), hyper.Numbers(in.part("in.")), s, datum, x, y, nil)
+	state := t.learner.Observe(stateOf(in), numbersOf(in), s, datum, x, y, nil)
 	return ofAgent(state)
 }
 
@@ -117,7 +123,7 @@ func (t *trial) buildObserve(in named[*Node]) named[*Node] {
 func (t *trial) buildFit(in named[*Node]) named[*Node] {
 	s := learner.Streams{Seeds: in[seedName]}.Learn(in[roundName])
 	size := Const(in[seedName].Graph(), int32(t.data))
-	state := t.learner.Fit(train.State(in.part("agent.")), hyper.Numbers(in.part("in.")), s, size, nil, nil)
+	state := t.learner.Fit(stateOf(in), numbersOf(in), s, size, nil, nil)
 	return ofAgent(state)
 }
 
