@@ -63,8 +63,11 @@ func Leaderboard(s Sweep, results []Result, baseline string) []Line {
 	rank := map[string]float64{}
 	for _, l := range out { // lines of the largest tau come last
 		rank[l.Agent] = float64(l.Ratio.Value)
+		if math.IsNaN(rank[l.Agent]) { // NaN is ordered last
+			rank[l.Agent] = math.Inf(1)
+		}
 	}
-	slices.SortStableFunc(out, func(a, b Line) int { return cmp.Compare(orLast(rank[a.Agent]), orLast(rank[b.Agent])) })
+	slices.SortStableFunc(out, func(a, b Line) int { return cmp.Compare(rank[a.Agent], rank[b.Agent]) })
 	return out
 }
 
@@ -83,14 +86,6 @@ func meanMark(results []Result, agent string, tau int, of func(Result) *stats.Fl
 		sum, n = sum+*x, n+1
 	}
 	return new(sum / stats.Float(n))
-}
-
-// orLast replaces NaN by infinity, so that NaN is ordered last.
-func orLast(x float64) float64 {
-	if math.IsNaN(x) {
-		return math.Inf(1)
-	}
-	return x
 }
 
 // lineOf compares an agent's divergences to the baseline's, both by problem number.
