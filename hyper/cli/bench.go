@@ -101,8 +101,7 @@ Each call also measures the speed of random numbers and of matrix products. With
 normals or matmul alone, bench prints only these speeds.`,
 	}
 	flags := c.Flags()
-	engine.addBackend(flags)
-	engine.addBatchRuns(flags)
+	engine.addBatches(flags)
 	engine.addWorkers(flags, workersUsage)
 	engine.addJSON(flags, "print one JSON object per line")
 	c.RunE = func(c *cobra.Command, names []string) error {

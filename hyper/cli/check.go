@@ -137,7 +137,7 @@ func checkCommand() *cobra.Command {
 		"repeatable, or a pattern such as 'results/neural*.gz'")
 	f.engine.mix.add(flags)
 	flags.Uint64Var(&f.seed, "seed", freshSeeds, "run i has seed SEED+i")
-	f.engine.addBackend(flags)
+	flags.StringVar(&f.engine.backend, "backend", "", backendUsage)
 	f.engine.addWorkers(flags, workersUsage)
 	f.engine.addJSON(flags, "print one JSON object per claim")
 	return c

@@ -53,11 +53,8 @@ func runCommand() *cobra.Command {
 	spec.add(c)
 	spec.completes(c)
 	c.ValidArgsFunction = completeFirst
-	engine.addBackend(flags)
-	engine.addBatchRuns(flags)
-	engine.addWorkers(flags, workersUsage)
-	engine.addCheckpoints(flags)
-	engine.mix.add(flags)
+	engine.addBatches(flags)
+	engine.addContinuing(flags, workersUsage)
 	engine.addJSON(flags, jsonUsage)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		s, err := spec.spec(c, args[0])
@@ -96,9 +93,7 @@ func resumeCommand() *cobra.Command {
 		Args:  argument("DIR"),
 	}
 	flags := c.Flags()
-	engine.addWorkers(flags, workersUsage)
-	engine.addCheckpoints(flags)
-	engine.mix.add(flags)
+	engine.addContinuing(flags, workersUsage)
 	engine.addJSON(flags, jsonUsage)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := otherKind(args[0], lab.ResultsFile, true); err != nil {

@@ -121,11 +121,9 @@ const (
 	jsonUsage    = "print one JSON object per agent and setting as the last lines of standard output"
 )
 
-func (f *engineFlags) addBackend(flags *pflag.FlagSet) {
+// addBatches adds the flags that determine the batches of new results.
+func (f *engineFlags) addBatches(flags *pflag.FlagSet) {
 	flags.StringVar(&f.backend, "backend", "", backendUsage)
-}
-
-func (f *engineFlags) addBatchRuns(flags *pflag.FlagSet) {
 	flags.IntVar(&f.batchRuns, "batch-runs", 0,
 		"number of runs that one call advances together (default: depends on the backend)")
 }
@@ -134,8 +132,11 @@ func (f *engineFlags) addWorkers(flags *pflag.FlagSet, usage string) {
 	flags.IntVar(&f.workers, "workers", 0, usage)
 }
 
-func (f *engineFlags) addCheckpoints(flags *pflag.FlagSet) {
+// addContinuing adds the flags of a command that saves checkpoints, and continues results. usage is about --workers.
+func (f *engineFlags) addContinuing(flags *pflag.FlagSet, usage string) {
+	f.addWorkers(flags, usage)
 	flags.DurationVar(&f.every, "checkpoint-every", 0, "time between checkpoints of a batch (default 20s)")
+	f.mix.add(flags)
 }
 
 func (f *engineFlags) addJSON(flags *pflag.FlagSet, usage string) {

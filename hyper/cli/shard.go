@@ -38,9 +38,7 @@ if it cannot be done; 130 after an interruption.`,
 		},
 	}
 	flags := c.Flags()
-	engine.addWorkers(flags, workersUsage)
-	engine.addCheckpoints(flags)
-	engine.mix.add(flags)
+	engine.addContinuing(flags, workersUsage)
 	flags.BoolVar(&serve, "serve", false,
 		"run as a worker of hyper sweep: NUMBER is a share k/n of the cores, standard input has shards")
 	_ = flags.MarkHidden("serve")

@@ -43,12 +43,9 @@ func sweepCommand() *cobra.Command {
 	}
 	f.spec.add(c)
 	flags := c.Flags()
-	f.engine.addBackend(flags)
-	f.engine.addBatchRuns(flags)
-	f.engine.addWorkers(flags,
+	f.engine.addBatches(flags)
+	f.engine.addContinuing(flags,
 		"number of worker processes of the local engine (default: one for each core; one on a GPU)")
-	f.engine.addCheckpoints(flags)
-	f.engine.mix.add(flags)
 	flags.StringArrayVar(&f.space, "space", nil,
 		"KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: the values of a key to search; repeatable")
 	flags.IntVar(&f.random, "random", 0, "draw N settings from --space")

@@ -50,11 +50,8 @@ func (f *tuneFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.from, "champion", "",
 		"FILE: the record of an earlier search of the agent; its winner is one of the candidates of the last round")
 	flags.StringVar(&f.out, "out", "", "folder for the results (required)")
-	f.engine.addBackend(flags)
-	f.engine.addBatchRuns(flags)
-	f.engine.addWorkers(flags, workersUsage)
-	f.engine.addCheckpoints(flags)
-	f.engine.mix.add(flags)
+	f.engine.addBatches(flags)
+	f.engine.addContinuing(flags, workersUsage)
 	f.engine.addJSON(flags, "print the record of the search, OUT/tune.json, as one JSON object")
 	flags.BoolVar(&f.best, "best", false, "print only the best settings, as KEY=VALUE, and no table")
 }
