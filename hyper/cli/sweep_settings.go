@@ -65,7 +65,7 @@ func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
 		if err != nil {
 			return lab.Spec{}, err
 		}
-		spec, _, err := lab.ParseSpec(text, knownExperiments)
+		spec, err := lab.ParseSpec(text, knownExperiments)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", what, err)
 		}

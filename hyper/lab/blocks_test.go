@@ -21,7 +21,7 @@ import (
 // inBlocks is the main function of a process that runs a Spec in blocks of periods, as on a GPU, and prints its rows.
 // With the argument "both", it also runs the Spec in single periods, and prints those rows too.
 func inBlocks() {
-	s, _ := must.M2(lab.ParseSpec([]byte(os.Args[2]), paper.Known))
+	s := must.M1(lab.ParseSpec([]byte(os.Args[2]), paper.Known))
 	all := [][]lab.Row{nil, nil}
 	simulate := func() []lab.Row {
 		_, rows := must.M2(lab.Simulate(context.Background(), s, paper.Known,

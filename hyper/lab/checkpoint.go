@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -66,5 +65,3 @@ func (c checkpoint) check(p plan, b batch) error {
 	}
 	return nil
 }
-
-func removeCheckpoint(dir string, batch int) { _ = os.Remove(checkpointPath(dir, batch)) }

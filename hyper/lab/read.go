@@ -37,8 +37,7 @@ func ReadResults(dir string, known map[string]Experiment) (Header, []Row, error)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return Header{}, nil, fmt.Errorf("%w: %s has no %s", ErrResults, dir, ResultsFile)
 	}
-	found, err := parseFile(path, known)
-	return found.header, found.rows, err
+	return ReadFile(path, known)
 }
 
 // ReadFile reads a file of results, plain or gzipped: the result file of a run, or a piece of a study. It ignores an
@@ -113,7 +112,7 @@ func parseResults(in io.Reader, known map[string]Experiment) (parsed, error) {
 		return p, err
 	}
 	p.first, p.whole = int64(len(line)), int64(len(line))
-	seen := newReadRows(p.header.Spec)
+	seen := readRows{p.header.Spec, Schedule(p.header.Spec.Periods), map[lane]*[5]uint64{}}
 	for number := 2; ; number++ {
 		line, err := readLine(r, longestRow)
 		if err == io.EOF { // the end, or a last line that was cut off while it was written
@@ -192,7 +191,7 @@ func parseHeader(line []byte, known map[string]Experiment) (Header, error) {
 		return Header{}, fmt.Errorf("%w: the first line is not a %s header", ErrResults, Format)
 	}
 	h := raw.Header
-	spec, _, err := parseSpec(raw.Spec, known, true)
+	spec, err := parseSpec(raw.Spec, known, true)
 	if errors.Is(err, fs.ErrNotExist) { // results of before the shape was recorded
 		err = fmt.Errorf("%w: run this in the folder with the file, or put it back", err)
 	}
@@ -209,8 +208,6 @@ type readRows struct {
 	periods []int
 	taken   map[lane]*[5]uint64 // one bit for each period
 }
-
-func newReadRows(s Spec) readRows { return readRows{s, Schedule(s.Periods), map[lane]*[5]uint64{}} }
 
 // add records a row. The error says why the row cannot belong to the Spec, or that it was already read.
 func (d readRows) add(r Row) error {

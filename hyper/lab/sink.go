@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -73,7 +74,7 @@ func (w workerSink) saved(batch int, rows []Row, done bool) error {
 	w.engine.rows.rows(batch, rows)
 	written, err := w.out.offer(batch, rows, done)
 	for _, number := range written {
-		removeCheckpoint(w.opts.Dir, number)
+		_ = os.Remove(checkpointPath(w.opts.Dir, number))
 	}
 	return err
 }

@@ -53,13 +53,13 @@ func (s Spec) agents() (names []string) {
 
 // ParseSpec reads a Spec of one of the known experiments. Unknown fields, agents and keys are errors. So are a key that
 // occurs twice, text after the Spec, and a file whose contents have changed since the Spec was made.
-func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, error) {
+func ParseSpec(text []byte, known map[string]Experiment) (Spec, error) {
 	return parseSpec(text, known, false)
 }
 
 // parseSpec is ParseSpec. If recall is true, the Spec is there to read its results, and a file that is missing is no
 // error if the Spec records its shape.
-func parseSpec(text []byte, known map[string]Experiment, recall bool) (Spec, Experiment, error) {
+func parseSpec(text []byte, known map[string]Experiment, recall bool) (Spec, error) {
 	var raw struct {
 		Experiment string `json:"experiment"`
 		Entries    []struct {
@@ -75,34 +75,34 @@ func parseSpec(text []byte, known map[string]Experiment, recall bool) (Spec, Exp
 	}
 	switch err := strict.JSON(text, &raw); {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return Spec{}, Experiment{}, errors.New("spec: the text is empty or cut off")
+		return Spec{}, errors.New("spec: the text is empty or cut off")
 	case err != nil:
-		return Spec{}, Experiment{}, fmt.Errorf("spec: %w", err)
+		return Spec{}, fmt.Errorf("spec: %w", err)
 	}
 	x, err := Find(known, raw.Experiment)
 	if err != nil {
-		return Spec{}, Experiment{}, fmt.Errorf("spec: %w", err)
+		return Spec{}, fmt.Errorf("spec: %w", err)
 	}
 	spec := Spec{Experiment: raw.Experiment, Periods: raw.Periods, Runs: raw.Runs, Seed: raw.Seed}
 	for _, e := range raw.Entries {
 		s, err := x.newEntry(e.Agent, e.Kind)
 		if err != nil {
-			return Spec{}, x, err
+			return Spec{}, err
 		}
 		if err := catalog.SetValues(s, e.Settings); err != nil {
-			return Spec{}, x, fmt.Errorf("spec: agent %s: %w", e.Agent, err)
+			return Spec{}, fmt.Errorf("spec: agent %s: %w", e.Agent, err)
 		}
 		err = s.sameSource(e.File)
 		if err == nil && recall && e.File != "" && e.Table != nil {
 			err = s.recall(e.File, *e.Table)
 		}
 		if err != nil {
-			return Spec{}, x, fmt.Errorf("spec: %w", err)
+			return Spec{}, fmt.Errorf("spec: %w", err)
 		}
 		spec.Entries = append(spec.Entries, Entry{e.Agent, s, e.Kind})
 	}
 	x.markUsual(spec)
-	return spec, x, spec.Validate()
+	return spec, spec.Validate()
 }
 
 // Equal reports whether two Specs have the same JSON text.

@@ -61,7 +61,7 @@ func TestTuned(t *testing.T) {
 		}
 	}
 	spec := must.M1(x.Spec([]string{"linear"}, []string{"actions=40,50"}, lab.Size{Periods: 1, Runs: 1}, 0))
-	read, _ := must.M2(lab.ParseSpec(must.M1(json.Marshal(spec)), map[string]lab.Experiment{x.Name: x}))
+	read := must.M1(lab.ParseSpec(must.M1(json.Marshal(spec)), map[string]lab.Experiment{x.Name: x}))
 	for _, s := range []lab.Spec{spec, read} {
 		got := strings.Join(plot.Labels(analysis.Curves(lab.Header{Spec: s}, nil)), "; ")
 		if want := "linear, actions=40; linear, actions=50"; got != want {

@@ -89,7 +89,7 @@ func newExplorer(spec lab.Spec, keys []string) (*explorer, error) {
 		return nil, err
 	}
 	e := &explorer{text: text, set: map[string]string{}, moved: make(chan struct{}, 1)}
-	if _, _, err := lab.ParseSpec(text, Known); err != nil {
+	if _, err := lab.ParseSpec(text, Known); err != nil {
 		return nil, err
 	}
 	for _, key := range keys {

@@ -18,7 +18,7 @@ import (
 
 // specWith returns the Spec with the given settings.
 func (e *explorer) specWith(set map[string]string) (spec lab.Spec, err error) {
-	if spec, _, err = lab.ParseSpec(e.text, Known); err != nil {
+	if spec, err = lab.ParseSpec(e.text, Known); err != nil {
 		return spec, err
 	}
 	for key, text := range set {
@@ -83,7 +83,7 @@ func (e *explorer) picture(ctx context.Context, set map[string]string, arrange a
 
 // keysOf returns the agents' keys of a name.
 func (e *explorer) keysOf(name string) (all []catalog.Key) {
-	spec, _, err := lab.ParseSpec(e.text, Known)
+	spec, err := lab.ParseSpec(e.text, Known)
 	if err != nil {
 		return nil
 	}

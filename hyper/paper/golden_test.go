@@ -44,7 +44,7 @@ func (g *golden) UnmarshalJSON(text []byte) error {
 	err := json.Unmarshal(text, &raw)
 	if err == nil {
 		g.Backend, g.Digests = raw.Backend, raw.Digests
-		g.Spec, _, err = lab.ParseSpec(raw.Spec, paper.Known)
+		g.Spec, err = lab.ParseSpec(raw.Spec, paper.Known)
 	}
 	return err
 }

@@ -106,7 +106,7 @@ func TestSpecsRoundTrip(t *testing.T) {
 		}
 		spec := must.M1(x.Spec(nil, sets, x.Quick, 5))
 		text := must.M1(json.Marshal(spec))
-		back, _, err := lab.ParseSpec(text, paper.Known)
+		back, err := lab.ParseSpec(text, paper.Known)
 		if again, _ := json.Marshal(back); err != nil || string(again) != string(text) {
 			t.Errorf("%s: got error %v, first and second JSON\n%s\n%s", name, err, text, again)
 		}

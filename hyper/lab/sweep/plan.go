@@ -139,7 +139,7 @@ func Open(dir string, known map[string]lab.Experiment) (Plan, error) {
 		return Plan{}, fmt.Errorf("%s: %w: the file does not have the format %s", dir, ErrPlan, Format)
 	}
 	p := raw.Plan
-	if p.Spec, _, err = lab.ParseSpec(raw.Spec, known); err != nil {
+	if p.Spec, err = lab.ParseSpec(raw.Spec, known); err != nil {
 		return Plan{}, fmt.Errorf("%s: %w: %v", dir, ErrPlan, err)
 	}
 	if p.Version != hyper.Version {
