@@ -15,6 +15,7 @@
 package lab
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -41,8 +42,13 @@ type Experiment struct {
 	// is nil if the experiment has no target.
 	Target func(*Setting) float64
 
-	defaults map[string]*Setting // replaces the default setting of an agent, see WithLearner
-	kinds    map[string]string   // kinds of the learners that have settings of their own, see WithLearner
+	own map[string]ownLearner // the agents of WithLearner, by name
+}
+
+// ownLearner is an agent of one's own: a learner of the catalogue, with settings of its own.
+type ownLearner struct {
+	kind    string // name in the catalogue
+	setting *Setting
 }
 
 // Size is the number of periods and runs of an experiment.
@@ -89,16 +95,13 @@ func (x Experiment) New(agent string) (*Setting, error) {
 	if x.World == nil {
 		return nil, fmt.Errorf("experiment %q has no World", x.Name)
 	}
-	s, kind := &Setting{World: x.World()}, agent
-	if own := x.kinds[agent]; own != "" {
-		kind = own
-	}
+	s, own := &Setting{World: x.World()}, x.own[agent]
 	if f, ok := x.Agents[agent]; ok {
 		if f == nil {
 			return nil, fmt.Errorf("experiment %q: the function of its agent %q is nil", x.Name, agent)
 		}
 		s.Learner = f()
-	} else if f, err := catalog.Find(kind); err == nil {
+	} else if f, err := catalog.Find(cmp.Or(own.kind, agent)); err == nil {
 		arms := s.World.Validate() == nil && s.World.Problem().Features == 0
 		s.Learner = f(arms)
 	} else {
@@ -106,15 +109,15 @@ func (x Experiment) New(agent string) (*Setting, error) {
 		return nil, fmt.Errorf("experiment %s has no agent %q%s; its agents are %s%s", x.Name, agent,
 			nearest.Hint(agent, names), strings.Join(x.Order, ", "), x.others())
 	}
-	if own := x.defaults[agent]; own != nil {
-		return s, s.copyValues(own)
+	if own.setting != nil {
+		return s, s.copyValues(own.setting)
 	}
 	return s, catalog.Share(s) // a learner assumes what is true in the world
 }
 
 // newEntry is New for the agent of an entry, which may be a learner with settings of its own.
 func (x Experiment) newEntry(agent, kind string) (*Setting, error) {
-	if kind == "" || x.kinds[agent] != "" {
+	if kind == "" || x.own[agent].kind != "" {
 		return x.New(agent)
 	}
 	return x.New(kind)
@@ -146,15 +149,7 @@ func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Ex
 	if err := catalog.SetValues(s, settings); err != nil {
 		return x, err
 	}
-	x.defaults, x.kinds = cloned(x.defaults), cloned(x.kinds)
-	x.defaults[name], x.kinds[name] = s, kind
+	x.own = maps.Collect(maps.All(x.own)) // a copy, which is not nil
+	x.own[name] = ownLearner{kind, s}
 	return x, nil
-}
-
-// cloned returns a copy of a map. The copy of nil is an empty map.
-func cloned[V any](m map[string]V) map[string]V {
-	if m == nil {
-		return map[string]V{}
-	}
-	return maps.Clone(m)
 }

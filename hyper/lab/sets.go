@@ -129,7 +129,7 @@ func (x Experiment) sweep(agent string, keys []string, values map[string][]strin
 	if err != nil {
 		return nil, nil, err
 	}
-	entries = []Entry{{Agent: agent, Setting: first, Kind: x.kinds[agent]}}
+	entries = []Entry{{Agent: agent, Setting: first, Kind: x.own[agent].kind}}
 	for _, k := range choicesFirst(first, keys) {
 		var next []Entry
 		for _, e := range entries {
@@ -145,7 +145,7 @@ func (x Experiment) sweep(agent string, keys []string, values map[string][]strin
 					}
 				}
 				wrong = append(wrong, agentFault{agent, catalog.Set(s, k, v)})
-				next = append(next, Entry{Agent: agent, Setting: s, Kind: x.kinds[agent]})
+				next = append(next, Entry{Agent: agent, Setting: s, Kind: x.own[agent].kind})
 			}
 		}
 		entries = next
