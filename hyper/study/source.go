@@ -38,14 +38,9 @@ func (r runs) at(seeds []uint64) []float64 {
 }
 
 // missing is the error about runs that the archive does not have yet.
-type missing struct {
-	source Source
-	found  int
-}
+type missing string
 
-func (m missing) Error() string {
-	return fmt.Sprintf("%d of %d runs of agent %s are in %s", m.found, m.source.Runs, m.source.Agent, m.source.Folder)
-}
+func (m missing) Error() string { return string(m) }
 
 // runs reads the runs of a source. If there are more runs than needed, it takes those with the lowest seeds. If there
 // are fewer, the error is missing.
@@ -65,7 +60,7 @@ func (a *Archive) runs(s Source) (runs, error) {
 		}
 	}
 	if len(last) < s.Runs {
-		return runs{}, missing{s, len(last)}
+		return runs{}, missing(fmt.Sprintf("%d of %d runs of agent %s are in %s", len(last), s.Runs, s.Agent, s.Folder))
 	}
 	out := runs{regret: map[uint64]float64{}}
 	for _, seed := range slices.Sorted(maps.Keys(last))[:s.Runs] {
@@ -140,7 +135,7 @@ func (a *Archive) paired(c *Comparison, sources ...Source) (all []runs, seeds []
 	for _, s := range sources {
 		r, err := a.runs(s)
 		if few, ok := errors.AsType[missing](err); ok {
-			c.Missing = few.Error()
+			c.Missing = string(few)
 			return nil, nil, nil
 		} else if err != nil {
 			return nil, nil, err
