@@ -66,7 +66,7 @@ func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.
 	if r.Problems = len(problems[0][0]); r.Problems == 0 {
 		return r, fmt.Errorf("no problem of %s was tried with all agents", s.Name)
 	}
-	periods, regrets, err := analysis.Regrets(rows, []float64{0.1, 1. / 3, 1}, entries...)
+	periods, regrets, err := analysis.Regrets(rows, horizons, entries...)
 	if err != nil {
 		return r, err
 	}
