@@ -52,7 +52,8 @@ func doctor(w io.Writer) error {
 
 // probe opens a backend and adds two numbers with it.
 func probe(name string) (string, error) {
-	if device, isXLA := strings.CutPrefix(name, "xla:"); isXLA {
+	device, isXLA := strings.CutPrefix(name, "xla:")
+	if isXLA {
 		switch {
 		case !backend.HasXLA:
 			return "not in this binary: it was built without cgo (install a C compiler, and build with CGO_ENABLED=1)",
@@ -76,7 +77,7 @@ func probe(name string) (string, error) {
 	if sum.Value().(float32) != 3 {
 		return "gives wrong results: 1 + 2 is not 3", errors.New("wrong result")
 	}
-	if device, isXLA := strings.CutPrefix(name, "xla:"); isXLA {
+	if isXLA {
 		about := b.Description()
 		if i := strings.LastIndex(about, ") "); i >= 0 { // go-xla repeats the plugin's path before
 			about = about[i+len(") "):]
