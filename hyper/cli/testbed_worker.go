@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
@@ -24,19 +23,17 @@ func (f *testbedFlags) worker(a testbed.Agent, left testbed.Sweep) ([]string, er
 			name = file
 		}
 	}
-	job := workerJob{Agent: name, Sweep: left, Steps: f.steps, Batches: f.options.Batches, Side: f.options.Side,
-		Taus: f.options.Taus}
-	text, err := json.Marshal(job)
+	text, err := json.Marshal(workerJob{Agent: name, Sweep: left, Steps: f.steps, Options: f.options})
 	return []string{self, "testbed-worker", string(text)}, err
 }
 
 // workerJob tells worker processes which agent to evaluate, and on which sweep. Each process takes a share of the
 // problems.
 type workerJob struct {
-	Agent                string // name or FILE.json
-	Sweep                testbed.Sweep
-	Steps, Batches, Side int
-	Taus                 []int
+	Agent   string // name or FILE.json
+	Sweep   testbed.Sweep
+	Steps   int
+	Options testbed.Options
 }
 
 // testbedWorkerCommand returns the command of a process that evaluates an agent on problems for hyper testbed.
@@ -58,9 +55,8 @@ func testbedWorkerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := testbed.Options{Backend: backend.XLACPU, Batches: job.Batches, Side: job.Side, Taus: job.Taus}
 			// The parent prints the error.
-			_ = testbed.Worker(c.Context(), os.Stdin, c.OutOrStdout(), a, job.Sweep, o, args[1])
+			_ = testbed.Worker(c.Context(), os.Stdin, c.OutOrStdout(), a, job.Sweep, job.Options, args[1])
 			return nil
 		},
 	}
