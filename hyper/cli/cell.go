@@ -64,11 +64,7 @@ func simulateInCell(w io.Writer, dir string, spec lab.Spec, engine engineFlags,
 func markdownOutcome(outcomes []outcome, labels []string) string {
 	t := notebook.NewTable(outcomeHead...)
 	for i, o := range outcomes {
-		var cells []any
-		for _, cell := range o.cells(labels[i]) {
-			cells = append(cells, cell)
-		}
-		t.Row(cells...)
+		t.Rowf("%s", strings.Join(o.cells(labels[i]), " | "))
 	}
 	parts := []string{"**" + outcomes[0].title() + "**", t.String(), plusMinusNote}
 	for _, warning := range divergences(outcomes, labels) {
