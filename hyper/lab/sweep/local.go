@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"slices"
 	"sync"
@@ -79,15 +80,9 @@ func (d *dispatcher) failed() error {
 	if len(d.failures) == 0 {
 		return nil
 	}
-	var text string
-	var numbers []int
-	for n, why := range d.failures {
-		numbers = append(numbers, n)
-		text = why
-	}
-	slices.Sort(numbers)
-	return fmt.Errorf("%w: %s of %s (%s); `hyper sweep %s` runs them again", ErrShards,
-		Ranges(numbers), d.dir, text, shell.Word(d.dir))
+	numbers := slices.Sorted(maps.Keys(d.failures))
+	return fmt.Errorf("%w: %s of %s (%s); `hyper sweep %s` runs them again", ErrShards, Ranges(numbers), d.dir,
+		d.failures[numbers[0]], shell.Word(d.dir))
 }
 
 func (d *dispatcher) next(ctx context.Context) (n int, ok bool) {
