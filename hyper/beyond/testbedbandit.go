@@ -25,17 +25,11 @@ var TestbedBandit = lab.Experiment{
 	Section: "section 5 of ATS via ENNs (Osband et al.)",
 	World:   func() bandit.World { return bandit.NewNeuralLogistic() },
 	Agents: map[string]func() lab.Learner{
-		"mlp":     func() lab.Learner { return fit(0.2, only(testbed.MLP)) },
-		"dropout": func() lab.Learner { return fit(0.2, only(testbed.Dropout)) },
-		"ensemble": func() lab.Learner {
-			return fit(0.2/particles, func(c *fitted) testbed.Agent {
-				return testbed.Ensemble(testbed.Classes, c.Ensemble.Particles)
-			}).ensemble()
-		},
+		"mlp":      func() lab.Learner { return fit(0.2, only(testbed.MLP)) },
+		"dropout":  func() lab.Learner { return fit(0.2, only(testbed.Dropout)) },
+		"ensemble": func() lab.Learner { return fit(0.2/particles, sized(testbed.Ensemble)).ensemble() },
 		"ensemble+": func() lab.Learner {
-			return fit(0.2/particles, func(c *fitted) testbed.Agent {
-				return testbed.EnsemblePlus(testbed.Classes, c.Ensemble.Particles)
-			}).ensemble().prior(rounded(3 / math.Sqrt(rho)))
+			return fit(0.2/particles, sized(testbed.EnsemblePlus)).ensemble().prior(rounded(3 / math.Sqrt(rho)))
 		},
 		"hypermodel": func() lab.Learner { return fit(0.2, only(testbed.Hypermodel)).prior(rounded(1 / math.Sqrt(rho))) },
 		"epinet":     func() lab.Learner { return fit(0.04, only(testbed.Epinet)).prior(0.3 / rho) },
@@ -132,6 +126,11 @@ func fit(decay float64, agent func(c *fitted) testbed.Agent) *fitted {
 // only returns an agent that has no settings of its own.
 func only(agent func(testbed.Kind) testbed.Agent) func(*fitted) testbed.Agent {
 	return func(*fitted) testbed.Agent { return agent(testbed.Classes) }
+}
+
+// sized returns an ensemble with the number of particles that its settings have.
+func sized(agent func(k testbed.Kind, n int) testbed.Agent) func(*fitted) testbed.Agent {
+	return func(c *fitted) testbed.Agent { return agent(testbed.Classes, c.Ensemble.Particles) }
 }
 
 // ensemble adds the setting of an ensemble.
