@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/internal/shell"
@@ -53,12 +52,7 @@ func Complete(dir string, known map[string]lab.Experiment, sets ...string) (lab.
 
 // haveKeys returns an error if no entry has one of the keys of sets.
 func haveKeys(h lab.Header, sets []string) error {
-	var keys []string
-	for _, e := range h.Spec.Entries {
-		keys = append(keys, catalog.KeyNames(e.Setting)...)
-	}
-	slices.Sort(keys)
-	keys = slices.Compact(keys)
+	keys := h.Spec.KeyNames()
 	for _, set := range sets {
 		if key, _, _ := strings.Cut(set, "="); !slices.Contains(keys, key) {
 			return fmt.Errorf("no agent has a key %q%s; the keys are %s", key, nearest.Hint(key, keys),

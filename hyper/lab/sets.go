@@ -42,7 +42,7 @@ func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, e
 	slices.Sort(given)
 	if len(spec.Entries) > 0 { // otherwise every key would be unused
 		for _, k := range given {
-			errs = append(errs, x.unused(agents, k, spec.Entries))
+			errs = append(errs, x.unused(agents, k, spec.KeyNames()))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -68,9 +68,9 @@ func (x Experiment) allSets(sets []string, size Size) (given, keys []string, val
 	return given, keys, values, err
 }
 
-// unused returns an error: no agent has the key, or the key needs a choice, which the error names. The entries have the
-// choices that were made.
-func (x Experiment) unused(agents []string, k string, entries []Entry) error {
+// unused returns an error: no agent has the key k, or k needs a choice, which the error names. keys are the keys that
+// the agents have with the choices that were made.
+func (x Experiment) unused(agents []string, k string, keys []string) error {
 	for _, name := range agents {
 		if s, err := x.New(name); err == nil {
 			if err := catalog.NeedsChoice(s, k); err != nil {
@@ -78,12 +78,6 @@ func (x Experiment) unused(agents []string, k string, entries []Entry) error {
 			}
 		}
 	}
-	var keys []string
-	for _, e := range entries {
-		keys = append(keys, catalog.KeyNames(e.Setting)...)
-	}
-	slices.Sort(keys)
-	keys = slices.Compact(keys)
 	return fmt.Errorf("no agent here has a key %q%s; the keys are %s", k, nearest.Hint(k, keys), strings.Join(keys, ", "))
 }
 

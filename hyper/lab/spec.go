@@ -51,6 +51,15 @@ func (s Spec) agents() (names []string) {
 	return names
 }
 
+// KeyNames lists the keys of the settings in ascending order, each once.
+func (s Spec) KeyNames() (names []string) {
+	for _, e := range s.Entries {
+		names = append(names, catalog.KeyNames(e.Setting)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // ParseSpec reads a Spec of one of the known experiments. Unknown fields, agents and keys are errors. So are a key that
 // occurs twice, text after the Spec, and a file whose contents have changed since the Spec was made.
 func ParseSpec(text []byte, known map[string]Experiment) (Spec, error) {
