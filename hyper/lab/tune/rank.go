@@ -48,7 +48,9 @@ func judge(h lab.Header, rows []lab.Row, candidates []candidate, target func(*la
 			out[i].class, out[i].price = -1, s.Computation
 		}
 	}
-	sortRanked(out)
+	slices.SortStableFunc(out, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.price, b.price), cmp.Compare(a.Mean, b.Mean))
+	})
 	return out, behind(rows, out)
 }
 
@@ -62,13 +64,6 @@ func behind(rows []lab.Row, out []ranked) error {
 		out[i+1].Behind, out[i+1].BehindSE = d.Mean.Value, stats.Float(d.Mean.StdErr())
 	}
 	return nil
-}
-
-// sortRanked sorts outcomes from best to worst.
-func sortRanked(out []ranked) {
-	slices.SortStableFunc(out, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.price, b.price), cmp.Compare(a.Mean, b.Mean))
-	})
 }
 
 // orInfinite returns a statistic, or +Inf if it is nil.
