@@ -15,7 +15,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// approxFlags holds the flags of hyper approx.
 type approxFlags struct {
 	measure                string
 	points                 int
@@ -128,7 +127,6 @@ func (f *approxFlags) check() error {
 	return errors.Join(errs...)
 }
 
-// printCertificate prints a certificate as text.
 func printCertificate(w io.Writer, c approx.Certificate) {
 	fmt.Fprintf(w, "%s on %d points, B = %g, %s z, seed %d, %s\n\n",
 		c.Measure, c.Points, c.Bound, c.Reference, c.Seed, c.Backend)

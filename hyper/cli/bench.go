@@ -212,7 +212,6 @@ type primitives struct {
 	Normal  float64 `json:"normal_ns"`          // time of a normal random number
 }
 
-// measurePrimitives measures the speeds of a backend.
 func measurePrimitives(name string) (primitives, error) {
 	b, err := backend.Open(name)
 	if err != nil {

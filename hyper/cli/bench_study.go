@@ -99,7 +99,6 @@ func readPart(name string, values, pieces []string, mix mixFlag) (lab.Header, []
 	return h, rows, nil
 }
 
-// printTradeoffs prints a line for each tradeoff.
 func (t timing) printTradeoffs(w io.Writer, tradeoffs []analysis.Tradeoff, labels []string) error {
 	const head = "agent\tperiod\truns\tmean regret [95%]\toperations\tby operations\tµs/period\tby time\tMB/run"
 	if t.json { // in the form of seconds.jsonl and costs.json

@@ -75,7 +75,6 @@ const checkExample = `  hyper check gaussian --quick                            
   hyper check --all --study notebooks/results                    # other findings
   hyper check beyond --study notebooks/results/beyond            # findings about later work`
 
-// checkFlags holds the flags of hyper check.
 type checkFlags struct {
 	quick         bool
 	all, paper    bool
@@ -188,7 +187,6 @@ func (f *checkFlags) judge(w io.Writer, x lab.Experiment, selected []study.Claim
 	return checkReproduced(count)
 }
 
-// checkReproduced returns an error unless all claims are reproduced.
 func checkReproduced(count map[study.Verdict]int) error {
 	all := count[study.Reproduced] + count[study.Refuted] + count[study.Undecided] + count[study.NotTested]
 	if all == count[study.Reproduced] {
@@ -198,7 +196,6 @@ func checkReproduced(count map[study.Verdict]int) error {
 		count[study.Reproduced], count[study.Refuted], count[study.Undecided], count[study.NotTested])}
 }
 
-// size returns the size at which a claim is judged.
 func (f *checkFlags) size(claim study.Claim) lab.Size {
 	size := claim.Size(f.quick)
 	if f.periods > 0 {
@@ -210,7 +207,6 @@ func (f *checkFlags) size(claim study.Claim) lab.Size {
 	return size
 }
 
-// print prints the finding of a claim.
 func (f *checkFlags) print(w io.Writer, c study.Claim, found study.Finding) error {
 	if f.engine.json {
 		return printNumbers(w, found)

@@ -58,7 +58,6 @@ func (f *checkFlags) answers(c *cobra.Command) error {
 		count[study.DoesNotHold], count[study.Open])}
 }
 
-// answerColors has the colours of the answers in the figure.
 var answerColors = map[study.Verdict]color.NRGBA{
 	study.Holds: plot.Palette[2], study.DoesNotHold: plot.Palette[1], study.Open: plot.Gray,
 }

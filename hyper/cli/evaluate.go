@@ -74,7 +74,6 @@ func checkEvaluation(o offline.EvaluateOptions, missing float64) error {
 	return nil
 }
 
-// printEvaluation prints a line for each estimator.
 func printEvaluation(w io.Writer, e *offline.Evaluation, asJSON bool) error {
 	if asJSON {
 		return printLines(w, e)

@@ -106,7 +106,6 @@ func searched(t *tune.Search, name, agent string) (lab.Experiment, error) {
 // ownName returns the name of the agent of a learner's file.
 func ownName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") }
 
-// maxLearnerBytes is the maximum size of a learner's file.
 const maxLearnerBytes = 1 << 20
 
 // readLearner reads {"learner": KIND, "settings": {KEY: VALUE}}.

@@ -135,7 +135,6 @@ func readSome(paths []string, mix mixFlag) (h lab.Header, rows []lab.Row, notice
 	return h, rows, notices, err
 }
 
-// printNotices prints notices on standard error.
 func printNotices(notices []string) {
 	for _, n := range notices {
 		fmt.Fprintln(os.Stderr, "hyper:", n)

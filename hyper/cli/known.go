@@ -15,7 +15,6 @@ import (
 // knownExperiments has the experiments of the paper and of later work by name. lab.Find adds the catalogue's worlds.
 var knownExperiments = notebook.Known
 
-// claimsOf has the claims about each experiment.
 var claimsOf = allClaims()
 
 // laterWork stands for all experiments of later work, where `hyper check` accepts the name of an experiment.

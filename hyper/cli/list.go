@@ -170,7 +170,6 @@ func keysOf(x lab.Experiment) (all []*sharedKey, err error) {
 	return all, nil
 }
 
-// owners returns the names of the key's agents.
 func (k *sharedKey) owners() string { return strings.Join(k.agents, ", ") }
 
 // ownDefaults returns, after a colon, the defaults of an agent that differ from the table's defaults, which are the
@@ -214,7 +213,6 @@ func listClaims(w io.Writer, x lab.Experiment) {
 	fmt.Fprintln(w)
 }
 
-// listParts prints the parts that all experiments share.
 func listParts(w io.Writer) {
 	listEntries(w, "learners that --agent can run in every experiment, in addition to its own agents",
 		catalog.Learners())
@@ -231,7 +229,6 @@ func listParts(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// listEntries prints a list of the catalogue.
 func listEntries[T any](w io.Writer, title string, entries []catalog.Entry[T]) {
 	fmt.Fprintln(w, title)
 	for _, e := range entries {

@@ -41,7 +41,6 @@ func openLogged(path, agent string, weighed bool) (logged, error) {
 	return openFolder(path, agent)
 }
 
-// openFile opens a file of decisions.
 func openFile(path, agent string, weighed bool) (logged, error) {
 	if err := lines.CheckName(path); err != nil {
 		return logged{}, err

@@ -21,7 +21,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
 
-// rewardFlags holds the flags of hyper reward.
 type rewardFlags struct {
 	to, tokenFile string
 	cert, key, ca string // PEM files
@@ -82,13 +81,11 @@ func (f *rewardFlags) run(ctx context.Context, w io.Writer, file string) error {
 	return failed(err)
 }
 
-// rewardSender sends rewards to a server.
 type rewardSender struct {
 	url, token string
 	client     *http.Client
 }
 
-// sender returns the sender to the server of the flags.
 func (f *rewardFlags) sender() (*rewardSender, error) {
 	to, err := url.Parse(f.to)
 	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
@@ -206,7 +203,6 @@ func (s *rewardSender) read(w *http.Response, text []byte, n int) (reply api.Rew
 	return reply, fmt.Errorf("%s answers %s: %s", s.url, w.Status, f.Error)
 }
 
-// add adds the answer to a request.
 func (r *sendResult) add(reply api.RewardReply) {
 	shown := min(len(reply.Errors), maxShown-len(r.refused))
 	r.taken += reply.Taken

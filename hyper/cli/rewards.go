@@ -18,11 +18,9 @@ type reward struct {
 	Weight *float32 `json:"weight,omitempty"` // nil means 1
 }
 
-// rewardFile is the format of a file of rewards.
 var rewardFile = lines.Form[reward, reward]{Columns: rewardColumns,
 	Value: func(_ int, r reward) (reward, error) { return r, r.check() }}
 
-// readRewards reads the rewards of a file.
 func readRewards(path string) (all []reward, err error) {
 	for r, err := range rewardFile.Each(path) {
 		if err != nil {

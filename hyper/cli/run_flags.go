@@ -40,7 +40,6 @@ func (f *specFlags) add(c *cobra.Command) {
 	flags.BoolVar(&f.full, "full", false, "use the experiment's full size: the paper's, for experiments of the paper")
 }
 
-// spec returns the Spec of an experiment.
 func (f *specFlags) spec(c *cobra.Command, name string) (lab.Spec, error) {
 	name, own := experimentOf(name)
 	x, err := experiment(name)

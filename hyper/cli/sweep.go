@@ -17,7 +17,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
 
-// sweepFlags holds the flags of hyper sweep.
 type sweepFlags struct {
 	spec            specFlags
 	engine          engineFlags
@@ -102,7 +101,6 @@ func (f *sweepFlags) start(c *cobra.Command, what string) error {
 	return f.newPlan(c, what, o)
 }
 
-// newSearch begins a search.
 func (f *sweepFlags) newSearch(c *cobra.Command, name string, o sweep.Options) error {
 	s, err := f.search(c, name, o)
 	if err != nil {

@@ -128,7 +128,6 @@ func (f engineFlags) shardArgs(self string, more ...string) []string {
 	return args
 }
 
-// printPlan prints the shards of a sweep.
 func printPlan(w io.Writer, p sweep.Plan) error {
 	for n, s := range p.Shards {
 		spec := p.ShardSpec(n)

@@ -136,7 +136,6 @@ func (c sweepColumn) score(agent string) string {
 // exact reports whether divergences are from an exact posterior.
 func (c sweepColumn) exact() bool { return testbed.Known[c.of.Sweep]().Kind == testbed.Functions }
 
-// title returns the title of the column.
 func (c sweepColumn) title() string {
 	if c.exact() {
 		return fmt.Sprintf("`%s`, nats", c.of.Sweep)

@@ -21,7 +21,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
-// testbedFlags holds the flags of hyper testbed.
 type testbedFlags struct {
 	agents, show, regret  []string
 	seeds, steps          int
@@ -116,7 +115,6 @@ Agents: ` + strings.Join(testbedAgents(testbed.Classification2D()), ", ") + `.`,
 	return c
 }
 
-// testbedAgents returns the names of the testbed's agents.
 func testbedAgents(s testbed.Sweep) (names []string) {
 	for _, a := range testbed.Agents(s) {
 		names = append(names, a.Name)

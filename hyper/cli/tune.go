@@ -21,7 +21,6 @@ import (
 // tuningSeeds is the first seed of searches, far from the seeds of runs and checks.
 const tuningSeeds = 2_000_000
 
-// tuneFlags holds the flags of hyper tune.
 type tuneFlags struct {
 	search tune.Search
 	engine engineFlags
