@@ -64,9 +64,6 @@ var workloads = []workload{
 		runs: []int{32}, batchRuns: []int{1, 2, 4, 8, 16, 32}},
 }
 
-// primitiveNames are the names of workloads that print the primitives alone.
-var primitiveNames = []string{"normals", "matmul"}
-
 // measurement is a line of hyper bench.
 type measurement struct {
 	Workload   string  `json:"workload"`
@@ -124,7 +121,7 @@ func bench(ctx context.Context, w io.Writer, names []string, engine engineFlags)
 	if len(names) == 0 {
 		names = []string{"gaussian-sampled", "gaussian-analytic", "gaussian-full-data"}
 	}
-	if err := checkKnown("workload", append(workloadNames(), primitiveNames...), names...); err != nil {
+	if err := checkKnown("workload", append(workloadNames(), "normals", "matmul"), names...); err != nil {
 		return err
 	}
 	engine.backend = cmp.Or(engine.backend, backend.Default())

@@ -47,13 +47,11 @@ func fit(spec Spec, o Options, chosen bool) (int, error) {
 		return o.BatchRuns, nil
 	case most < least:
 		one := float64(largest) * float64(least)
-		return 0, fmt.Errorf("%w: a run needs at least %s, and %d runs at once need %s, but only %s are free; use "+
-			"%s",
+		return 0, fmt.Errorf("%w: a run needs at least %s, and %d runs at once need %s, but only %s are free; use %s",
 			errMemory, bytesOf(one), at, bytesOf(one*float64(at)), process.Bytes(free), smaller(at))
 	case !chosen:
 		return 0, fmt.Errorf("%w: %d batches of %d runs need at least %s, but only %s are free; --batch-runs %d "+
-			"would fit",
-			errMemory, at, o.BatchRuns,
+			"would fit", errMemory, at, o.BatchRuns,
 			bytesOf(float64(largest)*float64(o.BatchRuns)*float64(at)), process.Bytes(free), most)
 	}
 	return most, nil

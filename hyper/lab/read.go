@@ -161,9 +161,6 @@ func (r *Row) parse(line []byte) error {
 	return json.Unmarshal(line, r)
 }
 
-// errLong reports that a line is longer than any valid line of its kind.
-var errLong = errors.New("the line is too long")
-
 // readLine returns a line including its line end. The next call may overwrite it. It returns io.EOF if no complete line
 // is left.
 func readLine(r *bufio.Reader, longest int) ([]byte, error) {
@@ -177,7 +174,7 @@ func readLine(r *bufio.Reader, longest int) ([]byte, error) {
 		line = append(line, more...)
 	}
 	if len(line) > longest {
-		return nil, errLong
+		return nil, errors.New("the line is too long")
 	}
 	return line, err
 }

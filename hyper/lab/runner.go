@@ -69,8 +69,7 @@ func (r *runner) begin(p *program, b batch, c checkpoint, left []*tensors.Tensor
 	free(state)
 	if !same {
 		return nil, fmt.Errorf("checkpoint %s was written by a different program: remove the file; resume then "+
-			"starts these runs again",
-			checkpointPath(r.opts.Dir, b.number))
+			"starts these runs again", checkpointPath(r.opts.Dir, b.number))
 	}
 	return left, nil
 }

@@ -102,8 +102,7 @@ func (p Plan) Create(dir string, known map[string]lab.Experiment) error {
 	}
 	if what := p.difference(existing); what != "" {
 		return fmt.Errorf("%s holds a sweep with %s: choose another folder, or continue that sweep with "+
-			"`hyper sweep %s`",
-			dir, what, shell.Word(dir))
+			"`hyper sweep %s`", dir, what, shell.Word(dir))
 	}
 	return nil
 }

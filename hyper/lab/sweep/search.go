@@ -50,8 +50,7 @@ func (s Search) Create(dir string) error {
 	}
 	if !reflect.DeepEqual(s.Options, existing.Options) || !reflect.DeepEqual(s.Tuning, existing.Tuning) {
 		return fmt.Errorf("%s holds another search: choose another folder, or continue that search with `hyper "+
-			"sweep %s`",
-			dir, dir)
+			"sweep %s`", dir, dir)
 	}
 	return nil
 }

@@ -135,8 +135,7 @@ func (t Search) candidate(x lab.Experiment, values map[string]string) (candidate
 	}
 	if len(spec.Entries) != 1 {
 		return candidate{}, fmt.Errorf("the settings %v describe %d agents, but a search tunes one; give each key "+
-			"one value",
-			t.Sets, len(spec.Entries))
+			"one value", t.Sets, len(spec.Entries))
 	}
 	c := candidate{values: values, entry: spec.Entries[0]}
 	if err := c.entry.Setting.Set(values); err != nil {
