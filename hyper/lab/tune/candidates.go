@@ -38,21 +38,19 @@ func (t Search) champion(x lab.Experiment) (*candidate, error) {
 	return &c, nil
 }
 
-// candidates returns the settings to try, as entries of the experiment.
-func (t Search) candidates(known map[string]lab.Experiment) ([]candidate, error) {
-	x, err := t.check(known)
-	if err != nil {
-		return nil, err
+// candidates returns the experiment of the search, and the settings to try, as entries of the experiment.
+func (t Search) candidates(known map[string]lab.Experiment) (x lab.Experiment, all []candidate, err error) {
+	if x, err = t.check(known); err != nil {
+		return x, nil, err
 	}
-	var out []candidate
 	for _, values := range t.draw() {
 		c, err := t.candidate(x, values)
 		if err != nil {
-			return nil, err
+			return x, nil, err
 		}
-		out = append(out, c)
+		all = append(all, c)
 	}
-	return out, nil
+	return x, all, nil
 }
 
 // check returns the experiment of the search, or an error that says what is wrong with the search.

@@ -173,7 +173,7 @@ func Run(ctx context.Context, t Search, known map[string]lab.Experiment, opts la
 
 // Spec returns a Spec of all candidates with the size of the last rung. A search without halving runs it.
 func (t Search) Spec(known map[string]lab.Experiment) (lab.Spec, error) {
-	candidates, err := t.candidates(known)
+	_, candidates, err := t.candidates(known)
 	if err != nil {
 		return lab.Spec{}, err
 	}
@@ -198,11 +198,7 @@ type Simulate func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error)
 // it are returned.
 func (t Search) RunWith(known map[string]lab.Experiment, simulate Simulate) (Search, error) {
 	t.Rungs = nil
-	x, err := t.experiment(known)
-	if err != nil {
-		return t, err
-	}
-	candidates, err := t.candidates(known)
+	x, candidates, err := t.candidates(known)
 	if err != nil {
 		return t, err
 	}
