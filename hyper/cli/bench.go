@@ -176,10 +176,8 @@ func measure(ctx context.Context, w workload, runs int, engine engineFlags) (mea
 		return measurement{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	var p lab.Progress
-	err = engine.work(dir, func(o lab.Options) (err error) {
-		p, err = lab.Run(ctx, spec, knownExperiments, o)
-		return err
+	p, err := work(engine, dir, func(o lab.Options) (lab.Progress, error) {
+		return lab.Run(ctx, spec, knownExperiments, o)
 	})
 	if err != nil {
 		return measurement{}, err

@@ -28,19 +28,17 @@ func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engine
 		if err != nil {
 			return lab.Header{}, nil, err
 		}
-		var h lab.Header
-		var rows []lab.Row
-		err = engine.work("", func(o lab.Options) (err error) {
-			h, rows, err = lab.Simulate(ctx, spec, knownExperiments, o)
-			return err
+		r, err := work(engine, "", func(o lab.Options) (results, error) {
+			h, rows, err := lab.Simulate(ctx, spec, knownExperiments, o)
+			return results{h, rows}, err
 		})
 		if errors.Is(err, lab.ErrInterrupted) {
 			fmt.Fprintln(os.Stderr, "hyper: interrupted; check does not keep results")
 		}
 		if err == nil {
-			done[asked] = results{h, rows}
+			done[asked] = r
 		}
-		return h, rows, err
+		return r.h, r.rows, err
 	}
 }
 

@@ -116,11 +116,7 @@ func simulate(w io.Writer, dir string, spec lab.Spec, engine engineFlags,
 	if inCell() {
 		return simulateInCell(w, dir, spec, engine, run)
 	}
-	var p lab.Progress
-	err := engine.work(dir, func(o lab.Options) (err error) {
-		p, err = run(o)
-		return err
-	})
+	p, err := work(engine, dir, run)
 	if errors.Is(err, lab.ErrInterrupted) {
 		fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are saved: `hyper resume %s` continues\n",
 			shell.Word(dir))

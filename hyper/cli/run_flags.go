@@ -163,12 +163,12 @@ func (f *engineFlags) options(dir string, p *progressBar) (lab.Options, error) {
 }
 
 // work calls do with the options of the flags, and shows a progress bar.
-func (f *engineFlags) work(dir string, do func(lab.Options) error) error {
+func work[T any](f engineFlags, dir string, do func(lab.Options) (T, error)) (result T, err error) {
 	bar := newProgressBar()
 	defer bar.finish()
 	o, err := f.options(dir, bar)
 	if err != nil {
-		return err
+		return result, err
 	}
 	return do(o)
 }

@@ -86,7 +86,8 @@ func runShard(ctx context.Context, dir string, n int, engine engineFlags) error 
 		return fmt.Errorf("%s has no shard %d: the shards are 0 to %d", dir, n, len(p.Shards)-1)
 	}
 	p.Mix = engine.mix.reporter()
-	return engine.work("", func(o lab.Options) error {
-		return failed(p.RunShard(ctx, dir, n, knownExperiments, o))
+	_, err = work(engine, "", func(o lab.Options) (any, error) {
+		return nil, failed(p.RunShard(ctx, dir, n, knownExperiments, o))
 	})
+	return err
 }

@@ -123,9 +123,8 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if err := newFolder(f.out, firstRung); err != nil {
 		return err
 	}
-	err = f.engine.work(f.out, func(o lab.Options) (err error) {
-		t, err = tune.Run(c.Context(), t, knownExperiments, o)
-		return err
+	t, err = work(f.engine, f.out, func(o lab.Options) (tune.Search, error) {
+		return tune.Run(c.Context(), t, knownExperiments, o)
 	})
 	if errors.Is(err, lab.ErrInterrupted) {
 		fmt.Fprintln(c.ErrOrStderr(), "hyper: interrupted; all results are saved: the same command continues")
