@@ -21,8 +21,8 @@ type message struct {
 	Resumed  int           `json:"resumed,omitempty"`  // run-periods of the batch that an earlier attempt computed
 	Computed int           `json:"computed,omitempty"` // run-periods of the batch since the last message
 	Busy     time.Duration `json:"busy,omitempty"`
-	Saved    *int          `json:"saved,omitempty"` // a batch whose checkpoint was written
-	Finished *int          `json:"finished,omitempty"`
+	Saved    bool          `json:"saved,omitempty"`    // whether the batch's checkpoint was written
+	Finished bool          `json:"finished,omitempty"` // whether the final one was written
 	Error    string        `json:"error,omitempty"`
 }
 
@@ -46,7 +46,7 @@ func (e *engine) remote(ctx context.Context, queue <-chan batch, out workerSink)
 		return err
 	}
 	for ok && err == nil {
-		err = workers.Do(w, b.number, func(m message) (bool, error) { return m.Finished != nil, e.handle(m, b, out) })
+		err = workers.Do(w, b.number, func(m message) (bool, error) { return m.Finished, e.handle(m, b, out) })
 		if err == nil {
 			b, ok = <-queue
 		}
@@ -70,12 +70,12 @@ func (e *engine) handle(m message, b batch, out workerSink) error {
 		return out.compiled(b.shape, m.Compiled)
 	case m.Resumed > 0:
 		return out.resumed(b.number, m.Resumed)
-	case m.Saved != nil, m.Finished != nil:
+	case m.Saved, m.Finished:
 		c, err := loadCheckpoint(e.opts.Dir, e.plan, b, nil)
 		if err != nil {
 			return err
 		}
-		return out.saved(b.number, c.Rows, m.Finished != nil)
+		return out.saved(b.number, c.Rows, m.Finished)
 	}
 	return out.computed(b.number, m.Computed, m.Busy)
 }
@@ -146,14 +146,11 @@ func (w *reporter) flush() error {
 	return w.out.Encode(now)
 }
 
-func (w *reporter) saved(batch int, _ []Row, done bool) error {
+func (w *reporter) saved(_ int, _ []Row, done bool) error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	if done {
-		return w.out.Encode(message{Finished: &batch})
-	}
-	return w.out.Encode(message{Saved: &batch})
+	return w.out.Encode(message{Saved: !done, Finished: done})
 }
 
 // recorded does nothing, because rows are in the checkpoints that saved reports.
