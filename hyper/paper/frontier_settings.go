@@ -79,16 +79,6 @@ func sizesOnAllData(arms int, grid sizes) (out []frontierSetting) {
 // frontierArms lists the numbers of arms of figure 2.
 var frontierArms = []int{10, 30, 100, 300, 1000}
 
-// frontierSearched returns the numbers of arms for which an agent was searched with a training method.
-func frontierSearched(agent string, integrate train.Integration) (arms []int) {
-	for _, s := range frontierTable {
-		if s.agent == agent && s.integrate == integrate && !slices.Contains(arms, s.arms) {
-			arms = append(arms, s.arms)
-		}
-	}
-	return arms
-}
-
 // FrontierSettings returns an agent's configurations near the frontier of figure 2, for a number of arms and a training
 // method (the key integrate), from less to more computation. A configuration is a list of "key=value" texts. Most are
 // results of searches of equal budget (notebooks/results/tuning/frontier-*.json), and some lie between these results.
