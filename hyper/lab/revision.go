@@ -128,13 +128,11 @@ func isCommit(text string) bool {
 func buildHash() string {
 	f, err := os.Open("/proc/self/exe") // works even if the file was replaced in the meantime
 	if err != nil {
-		path, err := os.Executable()
-		if err != nil {
-			return ""
-		}
-		if f, err = os.Open(path); err != nil {
-			return ""
-		}
+		path, _ := os.Executable() // "" if the system does not know it
+		f, err = os.Open(path)
+	}
+	if err != nil {
+		return ""
 	}
 	defer func() { _ = f.Close() }()
 	sum := sha256.New()
