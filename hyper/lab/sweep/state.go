@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -141,27 +141,20 @@ type Summary struct {
 // Summarize adds up the status of a sweep's shards.
 func Summarize(states []Status) Summary {
 	sum := Summary{Shards: map[State][]int{}}
-	var rates, idle []float64
+	var rates []float64
 	for _, s := range states {
 		sum.Shards[s.State] = append(sum.Shards[s.State], s.Shard)
 		sum.Done += s.Done
 		sum.Total += s.Total
-		switch {
-		case s.State == Running && s.Rate > 0:
+		if s.Rate > 0 {
 			rates = append(rates, s.Rate)
-		case s.Rate > 0:
-			idle = append(idle, s.Rate)
 		}
 		if slices.Contains([]State{Interrupted, Killed, Failed, Damaged}, s.State) {
 			sum.Again = append(sum.Again, s.Shard)
 		}
 	}
-	mean := 0.0
-	if all := slices.Concat(rates, idle); len(all) > 0 {
-		mean = floats.Sum(all) / float64(len(all))
-	}
-	sum.Rate = mean * float64(max(1, len(sum.Shards[Running])))
-	if sum.Rate > 0 {
+	if len(rates) > 0 {
+		sum.Rate = stat.Mean(rates, nil) * float64(max(1, len(sum.Shards[Running])))
 		sum.Left = time.Duration(float64(sum.Total-sum.Done) / sum.Rate * float64(time.Second))
 	}
 	return sum
