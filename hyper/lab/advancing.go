@@ -45,7 +45,7 @@ func (a *advancing) run(ctx context.Context) error {
 
 // call advances by one call of the program, at most to the next period of the schedule, and reports it.
 func (a *advancing) call() error {
-	stop := nextStop(a.runner.plan.spec.Periods, a.done)
+	stop := a.nextStop()
 	next := min(stop, a.done+a.runner.opts.Chunk)
 	begin, count := time.Now(), len(a.batch.lanes)*(next-a.done)
 	if err := a.step(next); err != nil {
@@ -62,7 +62,7 @@ func (a *advancing) call() error {
 
 // step advances to a period. If the schedule has this period, step adds the rows of the period.
 func (a *advancing) step(period int) (err error) {
-	stop := nextStop(a.runner.plan.spec.Periods, a.done)
+	stop := a.nextStop()
 	if a.state, err = a.program.until(a.state, period); err != nil {
 		return err
 	}
@@ -109,10 +109,11 @@ func (a *advancing) finish() error {
 	return a.out.saved(a.batch.number, a.rows, true)
 }
 
-// nextStop returns the first period of the schedule after done.
-func nextStop(periods, done int) int {
+// nextStop returns the next period of the schedule.
+func (a *advancing) nextStop() int {
+	periods := a.runner.plan.spec.Periods
 	for _, stop := range Schedule(periods) {
-		if stop > done {
+		if stop > a.done {
 			return stop
 		}
 	}

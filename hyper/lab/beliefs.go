@@ -97,7 +97,7 @@ func (l *BeliefReader) entry(ctx context.Context, spec Spec, number, period, fun
 	defer func() { free(a.state) }()
 	for err == nil && a.done < period {
 		if err = ctx.Err(); err == nil {
-			err = a.step(min(nextStop(spec.Periods, a.done), a.done+readChunk, period))
+			err = a.step(min(a.nextStop(), a.done+readChunk, period))
 		}
 	}
 	if err != nil {
