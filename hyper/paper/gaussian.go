@@ -27,10 +27,10 @@ var Gaussian = lab.Experiment{
 	Failure: 0.15, // a tenth of the standard deviation of the mean rewards
 }
 
-// paperDescent returns the paper's training method, with a batch size and a number of indices for each step.
-func paperDescent(stepSize float64, batch, indices int) learners.Descent {
+// paperDescent returns the paper's training method, with a batch size and 64 indices for each step.
+func paperDescent(stepSize float64, batch int) learners.Descent {
 	d := learners.NewDescent()
-	d.StepSize, d.Batch, d.Indices = stepSize, batch, indices
+	d.StepSize, d.Batch, d.Indices = stepSize, batch, 64
 	return d
 }
 
@@ -39,7 +39,7 @@ func gaussianLinear() *learners.Linear {
 	c := learners.NewLinear(true)
 	c.IndexDim, c.InitialMap, c.Perturbation = 10, 1, 1
 	c.InitC, c.InitM = hyper.InitNormal(0.05), hyper.InitNormal(0.05)
-	c.Descent = paperDescent(1, 1024, 64)
+	c.Descent = paperDescent(1, 1024)
 	return c
 }
 
@@ -47,7 +47,7 @@ func gaussianLinear() *learners.Linear {
 func gaussianEnsemble() *learners.Ensemble {
 	c := learners.NewEnsemble(true)
 	c.Particles, c.Perturbation, c.InitNu = 100, 1, hyper.InitNormal(0.05)
-	c.Descent = paperDescent(0.5, 1024, 64)
+	c.Descent = paperDescent(0.5, 1024)
 	c.Integrate = train.Analytic.String()
 	return c
 }
@@ -56,7 +56,7 @@ func gaussianEnsemble() *learners.Ensemble {
 func gaussianHypernetwork() *learners.Hypernetwork {
 	c := learners.NewHypernetwork(true)
 	c.IndexDim, c.HyperHidden, c.Perturbation = 10, []int{5}, 1
-	c.Descent = paperDescent(0.01, 64, 64)
+	c.Descent = paperDescent(0.01, 64)
 	c.Steps, c.Optimizer = 4, train.Adam{}
 	return c
 }
