@@ -49,6 +49,7 @@ type Experiment struct {
 type ownLearner struct {
 	kind    string // name in the catalogue
 	setting *Setting
+	chosen  []string // keys that the Sets of the experiment and of its sizes leave alone
 }
 
 // Size is the number of periods and runs of an experiment.
@@ -134,7 +135,7 @@ func (x Experiment) others() string {
 }
 
 // WithLearner returns the experiment with one more agent: a learner of the catalogue, with settings of its own,
-// which are a JSON object of keys and values.
+// which are a JSON object of keys and values. They have precedence over the Sets of the experiment.
 func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Experiment, error) {
 	if _, err := catalog.Find(kind); err != nil {
 		return x, err
@@ -149,7 +150,11 @@ func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Ex
 	if err := catalog.SetValues(s, settings); err != nil {
 		return x, err
 	}
+	var chosen map[string]json.RawMessage
+	if err := json.Unmarshal(settings, &chosen); err != nil {
+		return x, err
+	}
 	x.own = maps.Collect(maps.All(x.own)) // a copy, which is not nil
-	x.own[name] = ownLearner{kind, s}
+	x.own[name] = ownLearner{kind, s, slices.Collect(maps.Keys(chosen))}
 	return x, nil
 }

@@ -14,21 +14,26 @@ import (
 )
 
 // Spec makes a Spec of the given agents, or of all agents if none is given. A set is "key=value" or "key=v1,v2,...":
-// each agent runs with every combination of the values of the keys that it has. A key that is not given has the values
-// in size.Sets, or else in x.Sets, or else in x.Tuned. A key that no agent has is an error. The error joins all faults.
+// each agent runs with every combination of the values of the keys that it has. A key that is not given has the value of
+// WithLearner, or else the values in size.Sets, or else in x.Sets, or else in x.Tuned. A key that no agent has is an
+// error. The error joins all faults.
 func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, error) {
 	if len(agents) == 0 {
 		agents = x.Order
 	}
 	spec := Spec{Experiment: x.Name, Periods: size.Periods, Runs: size.Runs, Seed: seed}
 	given, keys, values, err := x.allSets(sets, size)
+	asked := slices.Clone(given)
 	errs, wrong := []error{err}, []agentFault(nil)
 	for i, name := range agents {
 		if slices.Contains(agents[:i], name) {
 			errs = append(errs, fmt.Errorf("agent %s is named twice", name))
 			continue
 		}
-		entries, faults, err := x.sweep(name, keys, values)
+		swept := slices.DeleteFunc(slices.Clone(keys), func(k string) bool {
+			return slices.Contains(x.own[name].chosen, k) && !slices.Contains(asked, k)
+		})
+		entries, faults, err := x.sweep(name, swept, values)
 		for _, e := range entries {
 			errs = append(errs, x.applyTuned(name, e.Setting, size.Periods, keys))
 		}

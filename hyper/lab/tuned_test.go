@@ -3,6 +3,7 @@ package lab_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,5 +83,25 @@ func TestTuned(t *testing.T) {
 	if _, err := x.Spec([]string{"linear"}, []string{"actions=40", "index-set=iid"}, lab.Size{Periods: 1, Runs: 1},
 		0); err == nil || !strings.Contains(err.Error(), `tuned settings of agent linear: `) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// The settings of a learner of one's own have precedence over the settings of an experiment, but not over given ones.
+func TestOwnSettingsAndSetsOfAnExperiment(t *testing.T) {
+	for own, wants := range map[string]map[string][]int{
+		`{"particles": 20}`:    {"": {20}, "particles=5,6": {5, 6}},
+		`{"step-size": 0.001}`: {"": {10, 30, 100, 300}, "particles=5": {5}},
+	} {
+		x := must.M1(paper.Neural.WithLearner("mine", "ensemble", json.RawMessage(own)))
+		for given, want := range wants {
+			spec := must.M1(x.Spec([]string{"mine"}, strings.Fields(given), lab.Size{Periods: 1, Runs: 1}, 0))
+			var got []int
+			for _, e := range spec.Entries {
+				got = append(got, catalog.Values(e.Setting)["particles"].(int))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s with %q: particles %v, want %v", own, given, got, want)
+			}
+		}
 	}
 }
