@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/catalog"
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
 )
@@ -97,8 +99,13 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	if t.Agent == "" || f.out == "" {
+	switch {
+	case t.Agent == "" && f.out == "":
 		return errors.New("--agent and --out must be given")
+	case t.Agent == "":
+		return errors.New("--agent must be given: the agent whose settings are searched for")
+	case f.out == "":
+		return errors.New("--out must be given: the folder of the search")
 	}
 	if s, err := x.New(t.Agent); err == nil && !c.Flags().Changed("space") && !catalog.HasKey(s, "step-size") {
 		return fmt.Errorf("agent %s has no step-size, which tune searches by default: give --space; the keys of %s are %s",
@@ -142,7 +149,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 		fmt.Fprintln(c.OutOrStdout(), strings.Join(t.Best(), " "))
 		return nil
 	}
-	return printTuning(c.OutOrStdout(), t, " and --champion FILE")
+	return printTuning(c.OutOrStdout(), t, filepath.Join(f.out, tune.RecordFile))
 }
 
 // dimensions returns the dimensions that the texts of --space describe.
@@ -209,9 +216,9 @@ func numbers(text string) (all []int, err error) {
 	return all, nil
 }
 
-// printTuning prints the best candidates of each round, and the winner. further are flags to search again with, besides
-// --space.
-func printTuning(w io.Writer, t tune.Search, further string) error {
+// printTuning prints the best candidates of each round, and the winner. record is the file with the search's record, for
+// --champion, or "" if there is none.
+func printTuning(w io.Writer, t tune.Search, record string) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range t.Rungs {
 		fmt.Fprintf(table, "%d periods, %d runs\tmean regret\tSE\tbehind the best\tSE\tmedian\tdiverged\n",
@@ -235,6 +242,10 @@ func printTuning(w io.Writer, t tune.Search, further string) error {
 		return err
 	}
 	fmt.Fprintln(w, "best:", strings.Join(t.Best(), " "))
+	further := ""
+	if record != "" {
+		further = " and --champion " + shell.Word(record)
+	}
 	for _, d := range t.AtEdge() {
 		fmt.Fprintf(w, "%s is at the edge of its range: search again with --space '%s'%s\n", d.Key, d, further)
 	}

@@ -92,12 +92,25 @@ func TestSearchesTakeFiles(t *testing.T) {
 	}
 }
 
+// A winner at the edge of a range comes with flags that search further.
+func TestTuneSaysHowToSearchFurther(t *testing.T) {
+	s := tune.Search{Space: []tune.Dimension{{Key: "step-size", Low: 0.1, High: 1}}, Rungs: []tune.Rung{
+		{Results: []tune.Outcome{{Settings: map[string]string{"step-size": "0.99"}}}}}}
+	var out strings.Builder
+	must.M(printTuning(&out, s, "my search/tune.json"))
+	if want := "again with --space 'step-size=0.3162:3.162' and --champion 'my search/tune.json'\n"; !strings.HasSuffix(
+		out.String(), want) {
+		t.Errorf("got %q, want %q at the end", out.String(), want)
+	}
+}
+
 func TestTuneBadInputIsExitStatus2(t *testing.T) {
 	refuses(t, map[string]string{
 		"tune":                            "EXPERIMENT",
 		"tune foo":                        "the experiments are gaussian",
 		"tune neural":                     "--agent and --out must be given",
-		"tune neural --agent linear":      "--agent and --out must be given",
+		"tune neural --agent linear":      "hyper: --out must be given",
+		"tune neural --out x":             "hyper: --agent must be given",
 		"tune neural --agent foo --out x": "has no agent",
 		"tune neural --agent linear --out x --space a":                             "KEY=LOW:HIGH",
 		"tune neural --agent linear --out x --space clip=1:2 --space clip=2:3":     `key "clip" is searched over twice`,
@@ -106,6 +119,8 @@ func TestTuneBadInputIsExitStatus2(t *testing.T) {
 		"tune neural --agent linear --out x --candidates 0":                        "at least one candidate",
 		"tune neural --agent linear --out x --champion nowhere":                    "nowhere: no such file",
 		"tune neural --agent linear --out x --set hidden=10,20":                    "describe 2 agents",
+		"tune neural --agent ensemble --out x":                                     "values of particles describe 4 agents",
+		"tune neural --agent linear --out x --space clip=1":                        "has one setting: give a range",
 		"tune neural --agent linear --out x --set hidden=0x10":                     "hidden=0x10: want widths",
 		"tune neural --agent linear --out x --runs 0":                              "runs must be at least 1",
 		"tune neural --agent linear --out x --backend tpu":                         "choose one of go, xla:cpu, xla:cuda",

@@ -85,6 +85,10 @@ func (t Search) check(known map[string]lab.Experiment) (lab.Experiment, error) {
 				"key, as %s[OTHER=VALUE]=...", d.Key, d.Key)
 		}
 	}
+	single := !slices.ContainsFunc(t.Space, func(d Dimension) bool { return len(d.Values) != 1 })
+	if single && len(t.Champion) == 0 {
+		return x, errors.New("the search has one setting: give a range, KEY=LOW:HIGH, or several values, KEY=V,V,...")
+	}
 	if t.Least && x.Target == nil {
 		return x, fmt.Errorf("experiment %s defines no target regret; --least needs one", t.Experiment)
 	}
@@ -127,19 +131,39 @@ func (t Search) draw() []map[string]string {
 func (t Search) candidate(x lab.Experiment, values map[string]string) (candidate, error) {
 	stages := t.stages()
 	x.Tuned = nil // a search starts from the defaults, not from the result of an earlier search
+	// A key that is searched needs none of the experiment's values.
+	x.Sets = slices.DeleteFunc(slices.Clone(x.Sets), func(set string) bool {
+		key, _, _ := strings.Cut(set, "=")
+		_, searched := values[key]
+		return searched
+	})
 	spec, err := x.Spec([]string{t.Agent}, t.Sets, stages[len(stages)-1].Size, t.Seed)
 	if err != nil {
 		return candidate{}, err
 	}
 	if len(spec.Entries) != 1 {
-		return candidate{}, fmt.Errorf("the settings %v describe %d agents, but a search tunes one; give each key "+
-			"one value", t.Sets, len(spec.Entries))
+		return candidate{}, fmt.Errorf("the values of %s describe %d agents, but a search tunes one: give one value by "+
+			"--set, or search among values by --space", strings.Join(several(spec.Entries), " and "), len(spec.Entries))
 	}
 	c := candidate{values: values, entry: spec.Entries[0]}
 	if err := c.entry.Setting.Set(values); err != nil {
 		return c, cmp.Or(t.fraction(c.entry.Setting, values), err)
 	}
 	return c, c.entry.Setting.Validate()
+}
+
+// several returns the keys in which entries differ.
+func several(entries []lab.Entry) (keys []string) {
+	first := catalog.Values(entries[0].Setting)
+	for _, e := range entries[1:] {
+		for k, v := range catalog.Values(e.Setting) {
+			if v != first[k] && !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // fraction returns an error if a range has fractions for a key that is a whole number.

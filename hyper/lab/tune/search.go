@@ -131,13 +131,16 @@ func (t Search) AtEdge() (out []Dimension) {
 	return out
 }
 
-// Save writes the record of the search to tune.json in a folder.
+// RecordFile is the name of the record of a search in the folder of the search.
+const RecordFile = "tune.json"
+
+// Save writes the record of the search to RecordFile in a folder.
 func (t Search) Save(dir string) error {
 	text, err := json.MarshalIndent(t, "", " ")
 	if err != nil {
 		return err
 	}
-	return saved.WriteFile(filepath.Join(dir, "tune.json"), append(text, '\n'))
+	return saved.WriteFile(filepath.Join(dir, RecordFile), append(text, '\n'))
 }
 
 // ReadSearch reads the record of a search.

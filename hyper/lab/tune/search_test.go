@@ -129,6 +129,15 @@ func TestTuneSetsChoicesFirst(t *testing.T) {
 	}
 }
 
+// A key that is searched needs no other value, even if the experiment has several.
+func TestTuneSearchesAKeyThatTheExperimentSweeps(t *testing.T) {
+	x := tune.Search{Experiment: "neural", Agent: "ensemble", Candidates: 2, Size: lab.Size{Periods: 20, Runs: 1},
+		Space: []tune.Dimension{must.M1(tune.ParseDimension("particles=20,40"))}}
+	if spec := must.M1(x.Spec(paper.Known)); len(spec.Entries) != 2 {
+		t.Errorf("%d entries, want a candidate for each of two values", len(spec.Entries))
+	}
+}
+
 func TestTuneRefuses(t *testing.T) {
 	before := lab.Compilations()
 	for want, change := range map[string]func(*tune.Search){
