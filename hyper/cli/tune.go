@@ -95,6 +95,9 @@ difference from the first row, paired by seed.`,
 
 func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	t := f.search
+	if strings.Contains(t.Agent, ",") {
+		return fmt.Errorf("--agent=%s: tune searches for the settings of one agent: call it once for each", t.Agent)
+	}
 	x, err := searched(&t, name, t.Agent)
 	if err != nil {
 		return err

@@ -119,6 +119,7 @@ func TestTuneBadInputIsExitStatus2(t *testing.T) {
 		"tune neural --agent linear --out x --candidates 0":                        "at least one candidate",
 		"tune neural --agent linear --out x --champion nowhere":                    "nowhere: no such file",
 		"tune neural --agent linear --out x --set hidden=10,20":                    "describe 2 agents",
+		"tune neural --agent linear,ensemble --out x":                              "settings of one agent: call it once",
 		"tune neural --agent ensemble --out x":                                     "values of particles describe 4 agents",
 		"tune neural --agent linear --out x --space clip=1":                        "has one setting: give a range",
 		"tune neural --agent linear --out x --set hidden=0x10":                     "hidden=0x10: want widths",

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -204,6 +205,12 @@ func (t Search) RunWith(known map[string]lab.Experiment, simulate Simulate) (Sea
 	x, candidates, err := t.candidates(known)
 	if err != nil {
 		return t, err
+	}
+	for _, d := range t.Space { // else the easiest world would win
+		if catalog.HasKey(candidates[0].entry.Setting.World, d.Key) {
+			return t, fmt.Errorf("key %q belongs to the world, but a search compares settings of an agent in one world: "+
+				"give it one value by --set", d.Key)
+		}
 	}
 	champion, err := t.champion(x)
 	if err != nil {

@@ -154,6 +154,9 @@ func TestTuneRefuses(t *testing.T) {
 		`key "step-size" is searched over twice`: func(x *tune.Search) {
 			x.Space = append(x.Space, tune.Dimension{Key: "step-size", When: "sgd-steps=2", Low: 1, High: 2})
 		},
+		`"arms" belongs to the world`: func(x *tune.Search) {
+			x.Sets, x.Space[1] = x.Sets[1:], tune.Dimension{Key: "arms", Values: []string{"3", "4"}}
+		},
 		"sgd-steps must be at least": func(x *tune.Search) { x.Space[1].Values = []string{"0"} },
 		"runs must be at least 1":    func(x *tune.Search) { x.Size.Runs = 0 },
 	} {
