@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/catalog"
@@ -111,13 +112,24 @@ func (c Change) String() string {
 	text += ": " + c.What
 	only := slices.Concat(c.Experiments, c.Agents)
 	for _, set := range c.Sets {
-		if first, rest, long := strings.Cut(set, ",10,"); long { // a list of numbers
-			set = first + " to " + rest[strings.LastIndex(rest, ",")+1:]
-		}
-		only = append(only, set)
+		only = append(only, abbreviated(set))
 	}
 	if len(only) > 0 {
 		text += "; concerns only " + strings.Join(only, ", ")
 	}
 	return text
+}
+
+// abbreviated returns a set whose values are successive whole numbers, as numbers lists them, as "key=from to to", and
+// other sets as they are.
+func abbreviated(set string) string {
+	key, values, _ := strings.Cut(set, "=")
+	from, _, _ := strings.Cut(values, ",")
+	to := values[strings.LastIndex(values, ",")+1:]
+	first, err1 := strconv.Atoi(from)
+	last, err2 := strconv.Atoi(to)
+	if err1 != nil || err2 != nil || first == last || values != numbers(first, last) {
+		return set
+	}
+	return fmt.Sprintf("%s=%d to %d", key, first, last)
 }

@@ -156,6 +156,22 @@ func TestResumeByOtherCode(t *testing.T) {
 	}
 }
 
+// A list of successive numbers is abbreviated, so that each change has a short line.
+func TestChangesHaveShortLines(t *testing.T) {
+	for _, c := range lab.Changes {
+		if line := c.String(); len(line) > 200 {
+			t.Errorf("the line of epoch %d has %d bytes: %s", c.Epoch, len(line), line)
+		}
+	}
+	if line := lab.Changes[6].String(); !strings.HasSuffix(line, "; concerns only ids, size=51 to 1000") {
+		t.Error(line)
+	}
+	c := lab.Change{Epoch: 1, What: "x", Sets: []string{"a=7", "b=1,3", "c=sgd,adam", "d=3,4"}}
+	if got, want := c.String(), "epoch 1: x; concerns only a=7, b=1,3, c=sgd,adam, d=3 to 4"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // The table is in order, and its last epoch is the epoch of the code.
 func TestChangesAreInOrder(t *testing.T) {
 	for i, c := range lab.Changes {
