@@ -96,7 +96,11 @@ func listExperiment(w io.Writer, x lab.Experiment) error {
 	if _, ok := paper.Known[x.Name]; ok {
 		full += ", as in the paper"
 	}
-	fmt.Fprintf(w, "  hyper run %s --quick: %v of each agent; %s: %v\n\n", x.Name, x.Quick, full, x.Full)
+	fmt.Fprintf(w, "  hyper run %s --quick: %v of each agent; %s: %v\n", x.Name, x.Quick, full, x.Full)
+	if len(x.Sets) > 0 {
+		fmt.Fprintf(w, "  keys that are not given have, instead of their defaults: %s\n", strings.Join(x.Sets, " "))
+	}
+	fmt.Fprintln(w)
 	keys, err := keysOf(x)
 	if err != nil {
 		return err
