@@ -17,7 +17,7 @@ type Standing struct {
 	Diverged int            `json:"diverged"` // number of runs
 	Mean     stats.Estimate `json:"mean"`     // cumulative regret
 	Median   stats.Estimate `json:"median"`
-	Failed   stats.Estimate `json:"failed"` // share of the runs
+	Failed   stats.Estimate `json:"failed"` // share of the runs; NaN if the experiment does not say when a run fails
 	// Difference is the mean regret of this entry minus the mean regret of the first entry, over Pairs at their last
 	// common period. It is NaN if there are no pairs.
 	Difference stats.Estimate `json:"difference"`
@@ -25,7 +25,7 @@ type Standing struct {
 }
 
 // Compare returns one Standing for each entry, in the order of the entries. A run fails if its regret per period over
-// the last half of the periods is above failure, see [lab.Experiment].
+// the last half of the periods is above failure, see [lab.Experiment]; 0 means that the experiment does not say this.
 func Compare(h lab.Header, rows []lab.Row, failure float64) ([]Standing, error) {
 	var out []Standing
 	for i, e := range h.Spec.Entries {
@@ -38,7 +38,10 @@ func Compare(h lab.Header, rows []lab.Row, failure float64) ([]Standing, error) 
 		s := Standing{Agent: e.Agent, Settings: catalog.Values(e.Setting), Period: last, Runs: len(regret),
 			Diverged: runs.diverged(0, last)}
 		s.Mean = stats.MeanRegret(regret)
-		s.Median, s.Failed = stats.Median(regret), stats.Share(runs.failed(failure), len(regret))
+		s.Median, s.Failed = stats.Median(regret), stats.NoEstimate()
+		if failure > 0 {
+			s.Failed = stats.Share(runs.failed(failure), len(regret))
+		}
 		if i > 0 {
 			s.Difference, s.Pairs = differenceFrom(rows, i, 0)
 		}

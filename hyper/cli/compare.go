@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -23,8 +24,8 @@ median of their cumulative regret, the share of runs that failed, the number of
 runs that diverged, and the difference from the first line's mean over the runs
 with common seeds. A run fails if its regret per period is still high late in
 the run. Numbers in brackets are 95% intervals. A dash means that there is
-nothing to compare, or that there are too few runs for an interval: a median
-needs six.
+nothing to compare, that the experiment does not say when a run fails, or that
+there are too few runs for an interval: a median needs six.
 
 A run diverges when its predictions are no longer finite numbers. From then on
 the run takes all actions in turn, and its regret counts like that of every
@@ -69,6 +70,10 @@ func comparison(s analysis.Standing) string {
 	if s.Pairs > 0 {
 		difference = s.Difference.String()
 	}
-	return fmt.Sprintf("\t%d\t%d\t%s\t%s\t%s\t%d\t%s", s.Period, s.Runs, s.Mean, s.Median, s.Failed, s.Diverged,
+	failed := "-" // if the experiment does not say when a run fails
+	if !math.IsNaN(float64(s.Failed.Value)) {
+		failed = s.Failed.String()
+	}
+	return fmt.Sprintf("\t%d\t%d\t%s\t%s\t%s\t%d\t%s", s.Period, s.Runs, s.Mean, s.Median, failed, s.Diverged,
 		difference)
 }

@@ -209,6 +209,20 @@ func TestPrintedCommandsAreQuoted(t *testing.T) {
 	refused(t, []string{"run", "gaussian", "--runs", "1", "--out", dir}, "`hyper resume '"+dir+"'`")
 }
 
+// The table of an experiment that does not say when a run fails has a dash in place of the share of runs that failed.
+func TestCompareWithoutFailures(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	must0(t, "run", "drifting", "--agent", "egreedy", "--runs", "2", "--periods", "4", "--out", dir)
+	table := strings.Split(must0(t, "compare", dir), "\n")
+	at := strings.Index(table[0], "failed")
+	if at < 0 || strings.TrimSpace(table[1][at:at+len("failed [95%]")]) != "-" {
+		t.Error(strings.Join(table, "\n"))
+	}
+	if line := must0(t, "compare", dir, "--json"); !strings.Contains(line, `"failed":{"value":null,`) {
+		t.Error(line)
+	}
+}
+
 // Figures are written next to a file with any name. If there are too few runs for an interval, the table has a dash.
 func TestPlotAndCompareFiles(t *testing.T) {
 	dir, folder := tinyRun(t, "2"), t.TempDir()

@@ -37,7 +37,7 @@ type Experiment struct {
 	Sets                 []string                  // settings of a Spec for keys that have no given value, see [Experiment.Spec]
 	Tuned                []SearchResult            // results of searches, for keys that a Spec is not given; they replace the agents' defaults
 	Quick, Full          Size
-	Failure              float64 // a run fails if its regret per period, late in the run, is above this number
+	Failure              float64 // a run fails if its late regret per period is above this number; 0 if unknown
 	// Target returns the average regret per period, over runs of the Full size, below which a setting performs well. It
 	// is nil if the experiment has no target.
 	Target func(*Setting) float64
