@@ -100,7 +100,7 @@ func TestCheckPaper(t *testing.T) {
 	status, stdout, stderr := call(t, "check", "--paper", "--study", some)
 	if status != 1 || strings.Count(stdout, "“") != 10 || !strings.Contains(stdout,
 		"does not hold: regret of IDS over Thompson sampling") || !strings.Contains(stderr,
-		"of 10 sentences 0 hold, 1 do not hold, 9 are open") {
+		"of 10 sentences 0 hold, 1 does not hold and 9 are open") {
 		t.Errorf("exit status %d, want 1 and ten sentences\n%s%s", status, stdout, stderr)
 	}
 	_, stdout, _ = call(t, "check", "--paper", "--json", "--study", some)

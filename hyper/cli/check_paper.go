@@ -39,9 +39,11 @@ func (f *checkFlags) answers(c *cobra.Command) error {
 			return err
 		}
 	}
-	count := map[study.Verdict]int{}
+	holding := 0
 	for _, s := range all {
-		count[s.Verdict]++
+		if s.Verdict == study.Holds {
+			holding++
+		}
 		if f.engine.json {
 			if err := printNumbers(c.OutOrStdout(), answerLine(s)); err != nil {
 				return err
@@ -51,11 +53,10 @@ func (f *checkFlags) answers(c *cobra.Command) error {
 		fmt.Fprintf(c.OutOrStdout(), "%2d  %s\n    “%s” (%s)\n    %s: %s\n\n", s.Number, s.Text, s.Quote, s.Section,
 			s.Verdict, s.Reason())
 	}
-	if count[study.Holds] == len(all) {
+	if holding == len(all) {
 		return nil
 	}
-	return failure{fmt.Errorf("of %d sentences %d hold, %d do not hold, %d are open", len(all), count[study.Holds],
-		count[study.DoesNotHold], count[study.Open])}
+	return failure{fmt.Errorf("of %d sentences %s", len(all), study.CountVerdicts(all))}
 }
 
 var answerColors = map[study.Verdict]color.NRGBA{
