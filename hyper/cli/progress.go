@@ -47,7 +47,7 @@ func (b *progressBar) update(p lab.Progress) {
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
 			progressbar.OptionSetPredictTime(false))
 	}
-	b.bar.Describe(fmt.Sprintf("%.0f run-periods/s, %s left", p.Rate(), p.Left().Round(time.Second)))
+	b.bar.Describe(p.Pace("run-periods/s"))
 	_ = b.bar.Set64(p.Done)
 }
 
@@ -61,8 +61,8 @@ func (b *progressBar) line(p lab.Progress) {
 }
 
 func progressText(p lab.Progress) string {
-	return fmt.Sprintf("%3.0f%%, %d of %d run-periods, %.0f per second, %s left",
-		100*float64(p.Done)/float64(p.Total), p.Done, p.Total, p.Rate(), p.Left().Round(time.Second))
+	return fmt.Sprintf("%3.0f%%, %d of %d run-periods, %s", 100*float64(p.Done)/float64(p.Total), p.Done, p.Total,
+		p.Pace("per second"))
 }
 
 // finish removes the bar.

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -36,6 +37,15 @@ func (p Progress) Left() time.Duration {
 		return 0
 	}
 	return time.Duration(float64(p.Run) * float64(p.Total-p.Done) / float64(p.Computed))
+}
+
+// Pace describes the rate, in a unit such as "per second", and the remaining time. It says so if nothing has been
+// computed yet, and neither is known.
+func (p Progress) Pace(unit string) string {
+	if p.Computed == 0 && p.Done < p.Total {
+		return "speed and time left not known yet"
+	}
+	return fmt.Sprintf("%.0f %s, %s left", p.Rate(), unit, p.Left().Round(time.Second))
 }
 
 // Seconds returns the time that the entry would take alone: the time of its workers divided by the number of workers.

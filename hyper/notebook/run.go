@@ -119,8 +119,8 @@ func (w *Watch) Rows(rows []lab.Row) {
 func (w *Watch) Close() { w.live.Close() }
 
 func (w *Watch) text() string {
-	return fmt.Sprintf("%.0f%% of %d run-periods, %.0f a second, %v left", 100*float64(w.now.Done)/float64(w.now.Total),
-		w.now.Total, w.now.Rate(), w.now.Left().Round(time.Second))
+	return fmt.Sprintf("%.0f%% of %d run-periods, %s", 100*float64(w.now.Done)/float64(w.now.Total), w.now.Total,
+		w.now.Pace("a second"))
 }
 
 // regret draws the mean regret so far.
