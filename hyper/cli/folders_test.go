@@ -193,6 +193,10 @@ func TestPlotOut(t *testing.T) {
 	if made := must.M1(os.ReadDir(folder)); len(made) != 6 {
 		t.Errorf("got %v, want two figures of each name", made)
 	}
+	for name, want := range map[string]string{"a.pdf": "written as PNG and SVG; leave .pdf out", "a/": "such as a/regret",
+		"..": "such as ../regret", ".png": "such as regret"} {
+		refused(t, []string{"plot", dir, "--out", name}, want)
+	}
 	refused(t, []string{"plot", dir, "--out", filepath.Join(file, "x")}, "figures cannot be written in "+file+": ",
 		"choose another path by --out")
 }

@@ -59,10 +59,20 @@ func figureOf(path string) string {
 	return filepath.Join(path, "regret")
 }
 
+// otherFormats lists extensions of formats in which figures are not written.
+var otherFormats = []string{".pdf", ".eps", ".ps", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".webp"}
+
 // saveFigure writes a figure as PNG and SVG to the path of a flag, with or without an extension, and returns the path
-// without it. The error says in which folder figures cannot be written.
+// without it. The error says in which folder figures cannot be written, or what is wrong with the path.
 func saveFigure(p *gonum.Plot, path, flag string) (string, error) {
+	if slices.Contains(otherFormats, strings.ToLower(filepath.Ext(path))) {
+		return path, fmt.Errorf("--%s=%s: figures are written as PNG and SVG; leave %s out", flag, path, filepath.Ext(path))
+	}
 	path = strings.TrimSuffix(strings.TrimSuffix(path, ".png"), ".svg")
+	if _, name := filepath.Split(path); name == "" || name == "." || name == ".." {
+		return path, fmt.Errorf("--%s=%s has no name for the figures: give one, such as %s", flag, path,
+			filepath.Join(path, "regret"))
+	}
 	err := plot.Save(p, path)
 	if place, ok := errors.AsType[*fs.PathError](err); ok {
 		err = fmt.Errorf("figures cannot be written in %s: %w; choose another path by --%s", filepath.Dir(path),
