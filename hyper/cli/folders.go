@@ -45,6 +45,10 @@ func otherKind(dir, own string, toContinue bool) error {
 			return nil
 		case toContinue:
 			advice = f.advice
+		case f.file == lab.ResultsFile:
+			if _, _, notices, err := readSome([]string{dir}, false); err == nil && len(notices) > 0 {
+				return errors.New(strings.Join(notices, "; ")) // nothing can be exported yet
+			}
 		case f.file == sweep.SearchFile, f.file == firstRung:
 			where = tune.RungDir(dir, 1)
 		}

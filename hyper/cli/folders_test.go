@@ -124,6 +124,17 @@ func TestFoldersAreOfOneCommand(t *testing.T) {
 	}
 }
 
+// The error about a folder without results names results in it.
+func TestFoldersOfResults(t *testing.T) {
+	outer := t.TempDir()
+	refused(t, []string{"compare", outer}, outer+" has no results.jsonl\n")
+	must0(t, "export", tinyRun(t, "2"), filepath.Join(outer, "a.jsonl.gz"))
+	refused(t, []string{"compare", outer}, "has no results.jsonl; it has pieces of a study: name these files, such as "+
+		filepath.Join(outer, "a.jsonl.gz"))
+	must.M(os.Rename(tinyRun(t, "2"), filepath.Join(outer, "x")))
+	refused(t, []string{"plot", outer}, "has no results.jsonl; a folder in it has one: "+filepath.Join(outer, "x"))
+}
+
 // If a folder cannot be made, as in a container with a read-only disk, the error names the flag for another folder.
 func TestFolderCannotBeMade(t *testing.T) {
 	out := filepath.Join(written(t, "file", ""), "out")
@@ -173,6 +184,7 @@ func TestIncompleteRunsAreSaid(t *testing.T) {
 			t.Errorf("hyper %v: exit status %d, standard error %q; want 0 and %q", args, status, stderr, want)
 		}
 	}
+	refused(t, []string{"status", dir}, dir+want)
 	for _, dirs := range [][]string{{whole}, {dir, whole}} {
 		if status, _, stderr := call(t, append([]string{"compare"}, dirs...)...); status != 0 || stderr != "" {
 			t.Errorf("compare %v: exit status %d, standard error %q; want 0 and no notice", dirs, status, stderr)

@@ -35,9 +35,20 @@ func ReadResults(dir string, known map[string]Experiment) (Header, []Row, error)
 			"folder of a run", ErrResults, dir)
 	}
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return Header{}, nil, fmt.Errorf("%w: %s has no %s", ErrResults, dir, ResultsFile)
+		return Header{}, nil, fmt.Errorf("%w: %s has no %s%s", ErrResults, dir, ResultsFile, resultsInside(dir))
 	}
 	return ReadFile(path, known)
+}
+
+// resultsInside names, for an error, results in a folder that is not itself the folder of a run.
+func resultsInside(dir string) string {
+	if runs, _ := filepath.Glob(filepath.Join(dir, "*", ResultsFile)); len(runs) > 0 {
+		return fmt.Sprintf("; a folder in it has one: %s", filepath.Dir(runs[len(runs)-1])) // the latest
+	}
+	if pieces, _ := filepath.Glob(filepath.Join(dir, "*.jsonl.gz")); len(pieces) > 0 {
+		return fmt.Sprintf("; it has pieces of a study: name these files, such as %s", pieces[0])
+	}
+	return ""
 }
 
 // ReadFile reads a file of results, plain or gzipped: the result file of a run, or a piece of a study. It ignores an
