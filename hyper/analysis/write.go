@@ -3,6 +3,7 @@ package analysis
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,8 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 	"github.com/hypermodels/hypermodels/hyper/internal/shell"
@@ -68,47 +71,109 @@ const pieceParts = 1e3
 // Write writes complete results to a file. FILE.jsonl has every row and every digit. FILE.jsonl.gz becomes a piece of a
 // study: it has the rows at the last period and at eight periods for each factor of ten, from 10 on. These periods do
 // not depend on the last period, so that pieces of different lengths can be compared. A piece has regrets rounded to
-// thousandths.
+// thousandths. FILE.csv is a table of every row for other programs, see table.
 //
 // Write refuses to replace an existing file unless replace is true or
 // the bytes would be the same. It always refuses to replace the result file of a run.
 func Write(path string, h lab.Header, rows []lab.Row, replace bool) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s is a folder: name a file, FILE.jsonl.gz or FILE.jsonl", path)
+		return fmt.Errorf("%s is a folder: name a file, FILE.jsonl.gz, FILE.jsonl or FILE.csv", path)
 	}
-	if !strings.HasSuffix(path, ".jsonl") && !strings.HasSuffix(path, ".jsonl.gz") {
-		return fmt.Errorf("%s: the name must be FILE.jsonl.gz, for a piece of a study, or FILE.jsonl, for every row",
-			path)
+	var text []byte
+	var err error
+	switch {
+	case strings.HasSuffix(path, ".jsonl.gz"):
+		text, err = pieceOf(h, rows)
+	case strings.HasSuffix(path, ".jsonl"):
+		text, err = linesOf(h, rows)
+	case strings.HasSuffix(path, ".csv"):
+		text, err = table(h, rows)
+	default:
+		err = fmt.Errorf("%s: the name must be FILE.jsonl.gz, for a piece of a study, or FILE.jsonl or FILE.csv, for every "+
+			"row", path)
+	}
+	if err == nil {
+		err = mayWrite(path, text, replace)
+	}
+	if err != nil {
+		return err
+	}
+	return saved.WriteFile(path, text)
+}
+
+// linesOf returns a header and rows as JSON lines.
+func linesOf(h lab.Header, rows []lab.Row) ([]byte, error) {
+	var out bytes.Buffer
+	lines := json.NewEncoder(&out)
+	err := lines.Encode(h)
+	for _, r := range rows {
+		err = errors.Join(err, lines.Encode(r))
+	}
+	return out.Bytes(), err
+}
+
+// pieceOf returns the contents of a piece of a study.
+func pieceOf(h lab.Header, rows []lab.Row) ([]byte, error) {
+	var some []lab.Row
+	periods := thinned(h.Spec.Periods)
+	for _, r := range rows {
+		if slices.Contains(periods, r.Period) {
+			r.Regret = stats.Float(math.Round(float64(r.Regret)*pieceParts) / pieceParts)
+			some = append(some, r)
+		}
+	}
+	lines, err := linesOf(h, some)
+	if err != nil {
+		return nil, err
 	}
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	lines, piece, kept := json.NewEncoder(z), filepath.Ext(path) != ".jsonl", thinned(h.Spec.Periods)
-	if !piece {
-		lines = json.NewEncoder(&out)
+	_, err = z.Write(lines)
+	err = errors.Join(err, z.Close()) // before out.Bytes
+	return out.Bytes(), err
+}
+
+// table returns rows as CSV. The columns are the agent, the keys in which entries differ, seed, period, cumulative
+// regret, and the first period with predictions that are not finite, or 0. A cell is empty if the agent does not have
+// the key.
+func table(h lab.Header, rows []lab.Row) ([]byte, error) {
+	var keys []string
+	for _, e := range h.Spec.Entries {
+		for k, v := range catalog.Values(e.Setting) {
+			differs := slices.ContainsFunc(h.Spec.Entries, func(o lab.Entry) bool {
+				return fmt.Sprint(catalog.Values(o.Setting)[k]) != fmt.Sprint(v)
+			})
+			if differs && !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
 	}
-	err = lines.Encode(h)
+	slices.Sort(keys)
+	var of [][]string // the first columns of each entry
+	for _, e := range h.Spec.Entries {
+		cells, own := []string{e.Agent}, catalog.Values(e.Setting)
+		for _, k := range keys {
+			cell := ""
+			if v, ok := own[k]; ok {
+				cell = fmt.Sprint(v)
+			}
+			cells = append(cells, cell)
+		}
+		of = append(of, cells)
+	}
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	err := w.Write(slices.Concat([]string{"agent"}, keys, []string{"seed", "period", "cumulative_regret", "diverged"}))
 	for _, r := range rows {
-		if piece && !slices.Contains(kept, r.Period) {
-			continue
-		}
-		if piece {
-			r.Regret = stats.Float(math.Round(float64(r.Regret)*pieceParts) / pieceParts)
-		}
-		err = errors.Join(err, lines.Encode(r))
+		regret := strconv.FormatFloat(float64(r.Regret), 'g', -1, 64)
+		err = errors.Join(err, w.Write(slices.Concat(of[r.Entry],
+			[]string{fmt.Sprint(r.Seed), fmt.Sprint(r.Period), regret, fmt.Sprint(r.Diverged)})))
 	}
-	if piece {
-		err = errors.Join(err, z.Close())
-	}
-	if err == nil {
-		err = mayWrite(path, out.Bytes(), replace)
-	}
-	if err != nil {
-		return err
-	}
-	return saved.WriteFile(path, out.Bytes())
+	w.Flush()
+	return out.Bytes(), errors.Join(err, w.Error())
 }
 
 // mayWrite returns an error if writing a file would destroy other contents.

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"math"
@@ -53,6 +54,33 @@ func TestPartOfResults(t *testing.T) {
 		if err := exportTo(dir, file, set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
+	}
+}
+
+// A table has every row with every digit, and columns for the keys in which entries differ.
+func TestTable(t *testing.T) {
+	dir, file := toys.Write(t, []int{2, 3}, 2, 20, 10, toys.Linear), filepath.Join(t.TempDir(), "rows.csv")
+	must.M(exportTo(dir, file))
+	lines := must.M1(csv.NewReader(bytes.NewReader(must.M1(os.ReadFile(file)))).ReadAll())
+	if got := strings.Join(lines[0], " "); got != "agent arms seed period cumulative_regret diverged" {
+		t.Error(got)
+	}
+	h, rows := must.M2(lab.ReadResults(dir, toys.Known))
+	if len(lines) != 1+len(rows) {
+		t.Fatalf("%d lines, want one for each of %d rows and a head", len(lines), len(rows))
+	}
+	for i, r := range rows {
+		e := h.Spec.Entries[r.Entry]
+		want := fmt.Sprint([]any{e.Agent, catalog.Values(e.Setting)["arms"], r.Seed, r.Period, float64(r.Regret), r.Diverged})
+		if got := fmt.Sprint(lines[1+i]); got != want {
+			t.Errorf("line %d: %s, want %s", 1+i, got, want)
+		}
+	}
+	must.M(exportTo(dir, file)) // the same bytes again
+	must.M(os.Remove(file))
+	must.M(exportTo(dir, file, "arms=3"))
+	if text := string(must.M1(os.ReadFile(file))); !strings.HasPrefix(text, "agent,seed,period,") {
+		t.Errorf("a table of one entry begins %.40q, want no column of settings", text)
 	}
 }
 

@@ -12,16 +12,20 @@ import (
 func exportCommand() *cobra.Command {
 	var force bool
 	c := &cobra.Command{
-		Use:   "export DIR FILE.jsonl.gz [KEY=VALUE...]",
+		Use:   "export DIR FILE.jsonl.gz|FILE.jsonl|FILE.csv [KEY=VALUE...]",
 		Short: "Write complete results as a small file of a study, for hyper plot and hyper compare",
 		Long: `export writes complete results as a small file of a study, for hyper plot and
 hyper compare. FILE.jsonl.gz has the rows at some periods, rounded to
 thousandths. FILE.jsonl has every row with every digit. With settings, KEY=VALUE
 or KEY=V,V,..., export writes only the agents that have these settings.
 
+FILE.csv is a table for other programs, such as pandas.read_csv: every row, with
+the agent, the settings in which agents differ, seed, period, cumulative regret,
+and the first period with predictions that are not finite numbers, or 0.
+
 An existing file is not replaced, unless its content would be the same or
 --force is given.`,
-		Example: "  hyper export hyper-out/D best.jsonl.gz keep=0.8",
+		Example: "  hyper export hyper-out/D best.jsonl.gz keep=0.8\n  hyper export hyper-out/D rows.csv",
 		Args: func(c *cobra.Command, args []string) error {
 			return argument("DIR", "FILE")(c, args[:min(len(args), 2)])
 		},
