@@ -88,7 +88,10 @@ func (f field) parse(text string, t reflect.Type) (any, error) {
 	switch f.Kind {
 	case kindInt:
 		n, err := strconv.Atoi(text)
-		if err != nil {
+		switch {
+		case errors.Is(err, strconv.ErrRange):
+			err = errors.New("a number nearer to 0")
+		case err != nil:
 			err = errors.New("a whole number")
 		}
 		return n, err

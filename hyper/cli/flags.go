@@ -73,8 +73,12 @@ func argument(names ...string) cobra.PositionalArgs {
 			return nil
 		}
 		count := []string{"no argument", "one argument, ", "two arguments, "}[len(names)]
-		return fmt.Errorf("%s takes %s%s, and got %d; see %[1]s --help", c.CommandPath(), count,
-			strings.Join(names, " and "), len(args))
+		got := fmt.Sprint(len(args))
+		if len(args) > len(names) { // such as the value of --set after a space in place of =
+			got += ": " + strings.Join(args, ", ")
+		}
+		return fmt.Errorf("%s takes %s%s, and got %s; see %[1]s --help", c.CommandPath(), count,
+			strings.Join(names, " and "), got)
 	}
 }
 

@@ -13,7 +13,10 @@
 package study
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -81,6 +84,9 @@ func (a *Archive) folders(experiment string) (all []string) {
 func (a *Archive) Require(experiments ...string) error {
 	if slices.ContainsFunc(experiments, func(name string) bool { return a.folders(name) != nil }) {
 		return nil
+	}
+	if _, err := os.Stat(a.dir); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no such folder", a.dir)
 	}
 	return fmt.Errorf("%s: found no results in folders named after experiments, such as %s", a.dir,
 		a.File(experiments[0]+"/*.gz"))
