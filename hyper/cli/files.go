@@ -2,8 +2,10 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,6 +65,9 @@ func withFiles(x lab.Experiment, agents []string) (lab.Experiment, []string, err
 		if err == nil {
 			agents[i] = ownName(path)
 			x, err = x.WithLearner(agents[i], kind, settings)
+		}
+		if place, ok := errors.AsType[*fs.PathError](err); ok {
+			err = place.Err // the path once is enough
 		}
 		if err != nil {
 			return x, nil, fmt.Errorf("%s: %w", path, err)

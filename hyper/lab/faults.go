@@ -44,11 +44,14 @@ type agentFault struct {
 	err   error
 }
 
-// grouped returns each fault once, with the names of all agents that have it.
+// grouped returns each fault once, with the names of the agents that have it. The names are left out if there are several
+// agents and all have the fault, such as a fault of the world.
 func grouped(all []agentFault) (errs []error) {
 	var order []string
+	judged := map[string]bool{}
 	first, agents := map[string]error{}, map[string][]string{}
 	for _, f := range all {
+		judged[f.agent] = true
 		if f.err == nil {
 			continue
 		}
@@ -61,7 +64,11 @@ func grouped(all []agentFault) (errs []error) {
 		}
 	}
 	for _, text := range order {
-		errs = append(errs, fmt.Errorf("agent %s: %w", strings.Join(agents[text], ", "), first[text]))
+		err := first[text]
+		if n := len(agents[text]); n == 1 || n < len(judged) {
+			err = fmt.Errorf("agent %s: %w", strings.Join(agents[text], ", "), err)
+		}
+		errs = append(errs, err)
 	}
 	return errs
 }
