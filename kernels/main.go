@@ -43,7 +43,7 @@ func command() *cobra.Command {
 		PersistentPreRunE: func(*cobra.Command, []string) error { return runsOn(runtime.GOOS) },
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
+	root.SetFlagErrorFunc(withHelp)
 	root.AddCommand(setupCommand(), labCommand(), runCommand(), cleanCommand(), kernelCommand(), guardCommand(),
 		layerCommand(), explainCommand(), pythonCommand(),
 		newCommand(), installCommand(), uninstallCommand(), opensCommand(), hyperCommand(), lspCommand())
@@ -71,10 +71,15 @@ func badInput(err error) error { return inputError{err} }
 func bad(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
-			return badInput(fmt.Errorf("%w; see `go run ./%s --help`", err, cmd.CommandPath()))
+			return withHelp(cmd, err)
 		}
 		return nil
 	}
+}
+
+// withHelp marks an error as an error in the user's input, and adds how to see the command's help.
+func withHelp(cmd *cobra.Command, err error) error {
+	return badInput(fmt.Errorf("%w; see `go run ./%s --help`", err, cmd.CommandPath()))
 }
 
 // exitError ends the program with the status of a child that has already reported its error.

@@ -33,7 +33,12 @@ func newCommand() *cobra.Command {
 		Long: "Makes the folder DIR with a Go module: a small world and an agent that explores it, a test, and a notebook.\n" +
 			"In it, `go tool kernels lab` opens JupyterLab and `go tool kernels run` executes the notebook. The module requires\n" +
 			"the release of this command, or uses the checkout in which the command runs.",
-		Args: bad(cobra.ExactArgs(1)),
+		Args: bad(func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("new takes one argument, DIR, and got %d", len(args))
+			}
+			return nil
+		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := newProject(args[0], name)
 			if err != nil {
