@@ -19,7 +19,7 @@ type Standing struct {
 	Median   stats.Estimate `json:"median"`
 	Failed   stats.Estimate `json:"failed"` // share of the runs; NaN if the experiment does not say when a run fails
 	// Difference is the mean regret of this entry minus the mean regret of the first entry, over Pairs at their last
-	// common period. It is NaN if there are no pairs.
+	// common period. It is NaN if there are no pairs, and 0 with no pairs for the first entry itself.
 	Difference stats.Estimate `json:"difference"`
 	Pairs      int            `json:"pairs"` // number of pairs of runs with the same seed
 }
