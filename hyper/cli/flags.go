@@ -74,8 +74,12 @@ func argument(names ...string) cobra.PositionalArgs {
 		}
 		count := []string{"no argument", "one argument, ", "two arguments, "}[len(names)]
 		got := fmt.Sprint(len(args))
-		if len(args) > len(names) { // such as the value of --set after a space in place of =
-			got += ": " + strings.Join(args, ", ")
+		if len(args) > len(names) { // such as the value of --set after a space in place of =, or files of a pattern
+			shown := args[:min(len(args), len(names)+2)]
+			got += ": " + strings.Join(shown, ", ")
+			if len(shown) < len(args) {
+				got += " ..."
+			}
 		}
 		return fmt.Errorf("%s takes %s%s, and got %s; see %[1]s --help", c.CommandPath(), count,
 			strings.Join(names, " and "), got)
