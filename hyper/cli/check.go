@@ -99,6 +99,8 @@ func checkCommand() *cobra.Command {
 				flag = "paper"
 			}
 			switch {
+			case len(args) > 1 && len(f.study) > 0: // the shell has replaced the pattern
+				return fmt.Errorf("%w; write a pattern in quotes: --study '*.gz'", argument("EXPERIMENT")(c, args))
 			case !f.all && !f.paper:
 				return argument("EXPERIMENT")(c, args)
 			case len(args) > 0:

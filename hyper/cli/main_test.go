@@ -124,6 +124,7 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 		"run gaussian --set arms=2.5":              "want a whole number",
 		"run gaussian --set arms 5":                "EXPERIMENT, and got 2: gaussian, 5; see hyper run --help",
 		"run gaussian a b c":                       "and got 4: gaussian, a, b ...; see hyper run --help",
+		"check ids --study a b":                    "and got 2: ids, b; see hyper check --help; write a pattern in quotes",
 		"check --paper --study nowhere":            "hyper: --study nowhere: there is no such folder",
 		"run gaussian --set arms=100000000000":     "would be [100000000000 1] numbers; at most 2147483647 are possible",
 		"run ids --set size=100000000000":          "at most 2147483647 are possible",
