@@ -132,7 +132,7 @@ func TestFoldersOfResults(t *testing.T) {
 	refused(t, []string{"compare", outer}, "has no results.jsonl; it has pieces of a study: name these files, such as "+
 		filepath.Join(outer, "a.jsonl.gz"))
 	must.M(os.Rename(tinyRun(t, "2"), filepath.Join(outer, "x")))
-	refused(t, []string{"plot", outer}, "has no results.jsonl; a folder in it has one: "+filepath.Join(outer, "x"))
+	refused(t, []string{"plot", outer}, "has no results.jsonl; the latest results in it are in "+filepath.Join(outer, "x"))
 }
 
 // If a folder cannot be made, as in a container with a read-only disk, the error names the flag for another folder.

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
@@ -43,12 +44,22 @@ func ReadResults(dir string, known map[string]Experiment) (Header, []Row, error)
 // resultsInside names, for an error, results in a folder that is not itself the folder of a run.
 func resultsInside(dir string) string {
 	if runs, _ := filepath.Glob(filepath.Join(dir, "*", ResultsFile)); len(runs) > 0 {
-		return fmt.Sprintf("; a folder in it has one: %s", filepath.Dir(runs[len(runs)-1])) // the latest
+		return "; the latest results in it are in " + filepath.Dir(slices.MaxFunc(runs, func(a, b string) int {
+			return changed(a).Compare(changed(b))
+		}))
 	}
 	if pieces, _ := filepath.Glob(filepath.Join(dir, "*.jsonl.gz")); len(pieces) > 0 {
 		return fmt.Sprintf("; it has pieces of a study: name these files, such as %s", pieces[0])
 	}
 	return ""
+}
+
+// changed returns the time at which a file was changed last.
+func changed(path string) (at time.Time) {
+	if info, err := os.Stat(path); err == nil {
+		at = info.ModTime()
+	}
+	return at
 }
 
 // ReadFile reads a file of results, plain or gzipped: the result file of a run, or a piece of a study. It ignores an
