@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // tuningSeeds is the first seed of searches, far from the seeds of runs and checks.
@@ -81,8 +83,8 @@ another range. With --champion the winner of the earlier search is one of the
 candidates of the last round, with that search's --set of the agent, so that the
 new winner is the best of both.
 
-In the table, SE is a standard error. The column "behind the best" is the
-difference from the first row, paired by seed.`,
+In the table, SE is a standard error, or a dash for a single run. The column
+"behind the best" is the difference from the first row, paired by seed.`,
 		Example: `  hyper tune neural --agent linear --space step-size=0.001:1 --space clip=0,1,5 --out tune-linear
   hyper tune frontier --least --agent linear --set arms=30 --space step-size=0.05:1.5 --space index-dim=1,2,3,5 \
     --space index-samples=1,2,4,8 --periods 10000 --out least`,
@@ -219,6 +221,14 @@ func numbers(text string) (all []int, err error) {
 	return all, nil
 }
 
+// standardError returns the text of a standard error, or a dash if it is not known, as for a single run.
+func standardError(x stats.Float) string {
+	if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+		return "-"
+	}
+	return fmt.Sprintf("%.2g", float64(x))
+}
+
 // printTuning prints the best candidates of each round, and the winner. record is the file with the search's record, for
 // --champion, or "" if there is none.
 func printTuning(w io.Writer, t tune.Search, record string) error {
@@ -237,8 +247,8 @@ func printTuning(w io.Writer, t tune.Search, record string) error {
 			if t.Least {
 				settings = append(settings, fmt.Sprintf("(computation %.3g)", o.Computation))
 			}
-			fmt.Fprintf(table, "  %s\t%.4g\t%.2g\t%.4g\t%.2g\t%.4g\t%d\n", strings.Join(settings, " "), float64(o.Mean),
-				float64(o.SE), float64(o.Behind), float64(o.BehindSE), float64(o.Median), o.Diverged)
+			fmt.Fprintf(table, "  %s\t%.4g\t%s\t%.4g\t%s\t%.4g\t%d\n", strings.Join(settings, " "), float64(o.Mean),
+				standardError(o.SE), float64(o.Behind), standardError(o.BehindSE), float64(o.Median), o.Diverged)
 		}
 	}
 	if err := table.Flush(); err != nil {

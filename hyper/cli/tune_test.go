@@ -35,6 +35,9 @@ func TestTuneCommand(t *testing.T) {
 		!strings.Contains(stdout, "4 periods, 1 runs") {
 		t.Errorf("got the best settings %q in %q", best, stdout)
 	}
+	if strings.Contains(stdout, "NaN") || strings.Contains(stdout, "Inf") { // the first round has one run
+		t.Errorf("got %s, want dashes for standard errors that are not known", stdout)
+	}
 	if again := must0(t, append(args, "--best")...); again != best+"\n" {
 		t.Errorf("called again: output %q, want %q", again, best)
 	}
