@@ -140,18 +140,7 @@ func pieceOf(h lab.Header, rows []lab.Row) ([]byte, error) {
 // regret, and the first period with predictions that are not finite, or 0. A cell is empty if the agent does not have
 // the key.
 func table(h lab.Header, rows []lab.Row) ([]byte, error) {
-	var keys []string
-	for _, e := range h.Spec.Entries {
-		for k, v := range catalog.Values(e.Setting) {
-			differs := slices.ContainsFunc(h.Spec.Entries, func(o lab.Entry) bool {
-				return fmt.Sprint(catalog.Values(o.Setting)[k]) != fmt.Sprint(v)
-			})
-			if differs && !slices.Contains(keys, k) {
-				keys = append(keys, k)
-			}
-		}
-	}
-	slices.Sort(keys)
+	keys := h.Spec.DifferingKeys()
 	var of [][]string // the first columns of each entry
 	for _, e := range h.Spec.Entries {
 		cells, own := []string{e.Agent}, catalog.Values(e.Setting)

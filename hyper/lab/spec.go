@@ -60,6 +60,17 @@ func (s Spec) KeyNames() (names []string) {
 	return slices.Compact(names)
 }
 
+// DifferingKeys lists the keys whose values differ between entries, in ascending order. They include the keys that some
+// agents do not have.
+func (s Spec) DifferingKeys() []string {
+	return slices.DeleteFunc(s.KeyNames(), func(key string) bool {
+		first, found := catalog.Values(s.Entries[0].Setting)[key]
+		return found && !slices.ContainsFunc(s.Entries, func(e Entry) bool {
+			return fmt.Sprint(catalog.Values(e.Setting)[key]) != fmt.Sprint(first)
+		})
+	})
+}
+
 // ParseSpec reads a Spec of one of the known experiments. Unknown fields, agents and keys are errors. So are a key that
 // occurs twice, text after the Spec, and a file whose contents have changed since the Spec was made.
 func ParseSpec(text []byte, known map[string]Experiment) (Spec, error) {

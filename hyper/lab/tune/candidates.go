@@ -143,27 +143,13 @@ func (t Search) candidate(x lab.Experiment, values map[string]string) (candidate
 	}
 	if len(spec.Entries) != 1 {
 		return candidate{}, fmt.Errorf("the values of %s describe %d agents, but a search tunes one: give one value by "+
-			"--set, or search among values by --space", strings.Join(several(spec.Entries), " and "), len(spec.Entries))
+			"--set, or search among values by --space", strings.Join(spec.DifferingKeys(), " and "), len(spec.Entries))
 	}
 	c := candidate{values: values, entry: spec.Entries[0]}
 	if err := c.entry.Setting.Set(values); err != nil {
 		return c, cmp.Or(t.fraction(c.entry.Setting, values), err)
 	}
 	return c, c.entry.Setting.Validate()
-}
-
-// several returns the keys in which entries differ.
-func several(entries []lab.Entry) (keys []string) {
-	first := catalog.Values(entries[0].Setting)
-	for _, e := range entries[1:] {
-		for k, v := range catalog.Values(e.Setting) {
-			if v != first[k] && !slices.Contains(keys, k) {
-				keys = append(keys, k)
-			}
-		}
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // fraction returns an error if a range has fractions for a key that is a whole number.
