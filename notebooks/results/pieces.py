@@ -175,6 +175,14 @@ SCALED = {"ensemble-10-scaled": ("ensemble", winner_without(
     "initial-scale", "perturbation", "prior-factor", "step-size") + ["standardize-rewards=yes"], [
     "initial-scale=1,3", "noise-variance=0.2,0.4,0.8", "perturbation=0.5,1", "prior-factor=0.1,0.31,1",
     "prior-multiplier=0.5,0.7,1", "step-size=0.08,0.121,0.18", "schedule-after=10000,30000"])}
+# A search with some random actions: one sampled function, as in Thompson sampling, and actions at random as often as
+# epsilon-greedy takes them.
+EXPLORING = {"ensemble-10-exploring": ("ensemble", winner_without(
+    "initial-scale", "optimizer", "perturbation", "prior-factor", "sgd-steps", "step-size") + [
+    "standardize-rewards=yes", "noise-variance=0.4", "policy=egreedy", "policy-samples=1"], [
+    "anneal=3,10,30", "optimizer=adam,adam,sgd", "step-size[optimizer=adam]=0.003,0.006,0.01,0.02",
+    "step-size[optimizer=sgd]=0.121,0.18", "sgd-steps=2,4", "schedule-after=1000,3000,10000,30000",
+    "initial-scale=1,3", "perturbation=0.5,1", "prior-factor=0.1,0.31,1", "prior-multiplier=0.5,1"])}
 
 
 def ensemble_again():
@@ -186,15 +194,18 @@ def ensemble_again():
     small = Search("again", "ensemble-10-small", SMALL, 1000, 2_500_000, ["12:32:20000", f"3:64:{PERIODS}"])
     scaled = Search("again", "ensemble-10-scaled", SCALED, 1000, 2_600_000,
                     ["16:64:5000", "6:128:20000", f"2:64:{PERIODS}"])
+    exploring = Search("again", "ensemble-10-exploring", EXPLORING, 1000, 2_700_000, ["12:64:20000", f"4:64:{PERIODS}"])
     studies = [("again-1000", falling, 1_400_000), ("again-1000", constant, 1_400_000),
                ("fourth-1000", falling, 2_500_000), ("fourth-1000", small, 1_600_000),
                ("fourth-1000", falling, 1_600_000), ("fourth-1000", constant, 1_600_000),
                ("fourth-1000", constant, 2_500_000), ("fifth-1000", scaled, 1_700_000),
                ("fifth-1000", constant, 1_700_000), ("fifth-1000", scaled, 1_700_064),
-               ("fifth-1000", constant, 1_700_064)]
+               ("fifth-1000", constant, 1_700_064), ("sixth-1000", exploring, 1_800_000),
+               ("sixth-1000", constant, 1_800_000), ("sixth-1000", exploring, 1_800_064),
+               ("sixth-1000", constant, 1_800_064)]
     names = {falling: "ensemble-10", constant: "ensemble-10-constant", small: "ensemble-10-small",
-             scaled: "ensemble-10-scaled"}
-    return [second, falling, small, scaled] + [
+             scaled: "ensemble-10-scaled", exploring: "ensemble-10-exploring"}
+    return [second, falling, small, scaled, exploring] + [
         Study(folder, names[search], "ensemble", search.sets, first, search=search)
         for folder, search, seed in studies for first in range(seed, seed + 64, RUNS)]
 
