@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/spf13/cobra"
 
@@ -70,10 +69,7 @@ func comparison(s analysis.Standing) string {
 	if s.Pairs > 0 {
 		difference = s.Difference.String()
 	}
-	failed := "-" // if the experiment does not say when a run fails
-	if !math.IsNaN(float64(s.Failed.Value)) {
-		failed = s.Failed.String()
-	}
+	failed := orDash(s.Failed.Value, s.Failed.String()) // a dash if the experiment does not say when a run fails
 	return fmt.Sprintf("\t%d\t%d\t%s\t%s\t%s\t%d\t%s", s.Period, s.Runs, s.Mean, s.Median, failed, s.Diverged,
 		difference)
 }

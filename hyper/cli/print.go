@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"text/tabwriter"
 
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -55,6 +56,14 @@ func plain(x *stats.Float, format string) string {
 		return "-"
 	}
 	return fmt.Sprintf(format, float64(*x))
+}
+
+// orDash returns the text of a number, or a dash if the number is not finite.
+func orDash(x stats.Float, text string) string {
+	if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+		return "-"
+	}
+	return text
 }
 
 // plusMinus returns a number with its standard error as text.

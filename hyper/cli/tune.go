@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/tune"
-	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // tuningSeeds is the first seed of searches, far from the seeds of runs and checks.
@@ -221,14 +219,6 @@ func numbers(text string) (all []int, err error) {
 	return all, nil
 }
 
-// standardError returns the text of a standard error, or a dash if it is not known, as for a single run.
-func standardError(x stats.Float) string {
-	if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-		return "-"
-	}
-	return fmt.Sprintf("%.2g", float64(x))
-}
-
 // printTuning prints the best candidates of each round, and the winner. record is the file with the search's record, for
 // --champion, or "" if there is none.
 func printTuning(w io.Writer, t tune.Search, record string) error {
@@ -248,7 +238,8 @@ func printTuning(w io.Writer, t tune.Search, record string) error {
 				settings = append(settings, fmt.Sprintf("(computation %.3g)", o.Computation))
 			}
 			fmt.Fprintf(table, "  %s\t%.4g\t%s\t%.4g\t%s\t%.4g\t%d\n", strings.Join(settings, " "), float64(o.Mean),
-				standardError(o.SE), float64(o.Behind), standardError(o.BehindSE), float64(o.Median), o.Diverged)
+				orDash(o.SE, fmt.Sprintf("%.2g", float64(o.SE))), float64(o.Behind),
+				orDash(o.BehindSE, fmt.Sprintf("%.2g", float64(o.BehindSE))), float64(o.Median), o.Diverged)
 		}
 	}
 	if err := table.Flush(); err != nil {

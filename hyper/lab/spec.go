@@ -63,10 +63,14 @@ func (s Spec) KeyNames() (names []string) {
 // DifferingKeys lists the keys whose values differ between entries, in ascending order. They include the keys that some
 // agents do not have.
 func (s Spec) DifferingKeys() []string {
+	var values []map[string]any
+	for _, e := range s.Entries {
+		values = append(values, catalog.Values(e.Setting))
+	}
 	return slices.DeleteFunc(s.KeyNames(), func(key string) bool {
-		first, found := catalog.Values(s.Entries[0].Setting)[key]
-		return found && !slices.ContainsFunc(s.Entries, func(e Entry) bool {
-			return fmt.Sprint(catalog.Values(e.Setting)[key]) != fmt.Sprint(first)
+		first, found := values[0][key]
+		return found && !slices.ContainsFunc(values, func(own map[string]any) bool {
+			return fmt.Sprint(own[key]) != fmt.Sprint(first)
 		})
 	})
 }

@@ -66,11 +66,7 @@ func Standings(h lab.Header, rows []lab.Row, keys ...string) *Table {
 		if s.Pairs > 0 {
 			difference = fmt.Sprintf("%v, %d pairs", s.Difference, s.Pairs)
 		}
-		failed := "–" // if the experiment does not say when a run fails
-		if !math.IsNaN(float64(s.Failed.Value)) {
-			failed = s.Failed.String()
-		}
-		t.Row(names[i], s.Period, s.Runs, s.Mean, s.Median, failed, difference)
+		t.Row(names[i], s.Period, s.Runs, s.Mean, s.Median, s.Failed, difference)
 	}
 	return t
 }
