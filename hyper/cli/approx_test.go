@@ -10,7 +10,7 @@ import (
 
 func TestBadMeasuresAreExitStatus2(t *testing.T) {
 	refuses(t, map[string]string{
-		"approx":                                    `unknown measure ""; the measures are discrete, gaussian`,
+		"approx":                                    "give one of the measures discrete, gaussian",
 		"approx --measure gaussain":                 "the measures are discrete, gaussian, mixture, posterior, process",
 		"approx --measure gaussian --points 0":      "--points must be from 1 to 64, got 0",
 		"approx --measure gaussian --epsilon 0":     "epsilon must be positive and finite, got 0",

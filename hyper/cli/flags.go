@@ -58,6 +58,9 @@ var wanted = map[string]string{
 // checkKnown returns an error if one of the words is not in valid. kind names the kind of word, such as "agent".
 func checkKnown(kind string, valid []string, words ...string) error {
 	for _, w := range words {
+		if w == "" {
+			return fmt.Errorf("give one of the %ss %s", kind, strings.Join(valid, ", "))
+		}
 		if !slices.Contains(valid, w) {
 			return fmt.Errorf("unknown %s %q%s; the %ss are %s", kind, w, nearest.Hint(w, valid), kind,
 				strings.Join(valid, ", "))

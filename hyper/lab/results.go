@@ -16,7 +16,7 @@ import (
 const Format = "hypermodels-results-1"
 
 // ErrResults is the cause of errors about a file that is damaged or is not a result file.
-var ErrResults = errors.New("not a usable result file")
+var ErrResults = errors.New("unusable results")
 
 // Header is the first line of a result file. It records the Spec, the code and the machine that made the results.
 type Header struct {

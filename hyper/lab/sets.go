@@ -99,7 +99,9 @@ func parseSets(sets []string) (keys []string, values map[string][]string, err er
 			errs = append(errs, fmt.Errorf("key %q is set twice; give its values as %s=v1,v2", key, key))
 		default:
 			keys = append(keys, key)
-			values[key] = strings.Split(text, ",")
+			for value := range strings.SplitSeq(text, ",") {
+				values[key] = append(values[key], strings.TrimSpace(value))
+			}
 			errs = append(errs, eachOnce(key, values[key]))
 		}
 	}

@@ -54,6 +54,7 @@ func TestSizesAndExperimentsSets(t *testing.T) {
 		{"pair", nil, []string{"a=20"}, nil, "[{20 2 3}]"},
 		{"pair", []string{"a=10"}, []string{"a=20"}, nil, "[{20 2 3}]"},
 		{"pair", []string{"a=10"}, []string{"a=20"}, []string{"a=30"}, "[{30 2 3}]"},
+		{"pair", nil, nil, []string{"a= 30, 31"}, "[{30 2 3} {31 2 3}]"},
 		{"pair", nil, []string{"a=20"}, []string{"a=30"}, "[{30 2 3}]"},
 		{"pair", []string{"a=10", "b=11"}, []string{"a=20"}, nil, "[{20 11 3}]"},
 		{"pair", []string{"a=10,11"}, []string{"a=20"}, nil, "[{20 2 3}]"}, // a value is never taken from two sources
