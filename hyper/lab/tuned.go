@@ -9,8 +9,8 @@ import (
 )
 
 // SearchResult is the result of a search for an agent, for settings in which other keys have certain values; both are
-// "key=value" texts. A Spec that is given another value for one of its choices, such as another optimizer, does not use
-// it, because a step size suits only one optimizer.
+// "key=value" texts. A Spec that is given another value for one of its choices, such as another optimizer, uses the next
+// result that applies, because a step size suits only one optimizer.
 type SearchResult struct {
 	Agent   string
 	Periods int      // the fewest periods of a Spec that uses it: the best settings depend on the length of runs
@@ -19,11 +19,23 @@ type SearchResult struct {
 }
 
 // tuned returns the sets of the first element of x.Tuned that applies to a setting of an agent and a number of periods,
-// or nil.
-func (x Experiment) tuned(agent string, s *Setting, periods int) []string {
+// and makes no other choice than the setting has for a given key. It returns nil if there is none.
+func (x Experiment) tuned(agent string, s *Setting, periods int, given []string) []string {
 	values := catalog.Values(s)
+	var chosen []string
+	for _, k := range catalog.Keys(s) {
+		if len(k.Choices) > 0 && slices.Contains(given, k.Name) {
+			chosen = append(chosen, k.Name)
+		}
+	}
+	differs := func(set string) bool { return !hasValue(values, set) }
+	otherChoice := func(set string) bool {
+		key, _, _ := strings.Cut(set, "=")
+		return slices.Contains(chosen, key) && differs(set)
+	}
 	for _, t := range x.Tuned {
-		if t.Agent == agent && t.Periods <= periods && !slices.ContainsFunc(t.When, func(when string) bool { return !hasValue(values, when) }) {
+		if t.Agent == agent && t.Periods <= periods && !slices.ContainsFunc(t.When, differs) &&
+			!slices.ContainsFunc(t.Sets, otherChoice) {
 			return t.Sets
 		}
 	}
@@ -38,14 +50,9 @@ func hasValue(values map[string]any, set string) bool {
 
 // applyTuned gives a setting the values that a search found for it and for a number of periods, except for given keys.
 func (x Experiment) applyTuned(agent string, s *Setting, periods int, given []string) error {
-	keys, values, err := parseSets(x.tuned(agent, s, periods))
+	keys, values, err := parseSets(x.tuned(agent, s, periods, given))
 	if err != nil {
 		return err
-	}
-	for _, k := range catalog.Keys(s) {
-		if v := values[k.Name]; len(k.Choices) > 0 && v != nil && slices.Contains(given, k.Name) && k.Default != v[0] {
-			return nil
-		}
 	}
 	for _, k := range choicesFirst(s, keys) {
 		if slices.Contains(given, k) {
@@ -65,9 +72,10 @@ func (x Experiment) usual(e Entry, periods int) (keys []string) {
 	if s, err := x.newEntry(e.Agent, e.Kind); err == nil {
 		defaults = catalog.Values(s)
 	}
-	_, tuned, _ := parseSets(x.tuned(e.Agent, e.Setting, periods))
+	all := catalog.KeyNames(e.Setting)
+	_, tuned, _ := parseSets(x.tuned(e.Agent, e.Setting, periods, all))
 	own := catalog.Values(e.Setting)
-	for _, k := range catalog.KeyNames(e.Setting) {
+	for _, k := range all {
 		found, ok := tuned[k]
 		if ok && hasValue(own, k+"="+found[0]) || !ok && own[k] == defaults[k] {
 			keys = append(keys, k)

@@ -25,14 +25,15 @@ func unusual(e lab.Entry) map[string]any {
 	return values
 }
 
-// The result of a search is used if its conditions hold, except for given keys. It is not used if another choice is
-// given than the search made. Legends leave its settings out, also for results that were read.
+// The first result of a search whose conditions hold is used, except for given keys. A result is not used if another
+// choice is given than its search made. Legends leave its settings out, also for results that were read.
 func TestTuned(t *testing.T) {
 	x := paper.Neural
 	x.Tuned = []lab.SearchResult{
 		{Agent: "linear", Periods: 500, When: []string{"actions=40"}, Sets: []string{"optimizer=sgd", "step-size=2"}},
 		{Agent: "linear", When: []string{"actions=40", "index-set=iid"}, Sets: []string{"step-size=0.5"}},
 		{Agent: "linear", When: []string{"actions=40"}, Sets: []string{"clip=5", "optimizer=sgd", "step-size=0.25"}},
+		{Agent: "linear", When: []string{"actions=40"}, Sets: []string{"optimizer=adamax", "step-size=0.75"}},
 		{Agent: "linear", When: []string{"actions=50"}, Sets: []string{"optimizer=sgd", "step-size=0.125"}},
 	}
 	plain := must.M1(x.New("linear"))
@@ -43,7 +44,8 @@ func TestTuned(t *testing.T) {
 		"actions=40 sgd-steps=2":                 "sgd 0.25",
 		"actions=40 step-size=1":                 "sgd 1",
 		"actions=40 optimizer=sgd":               "sgd 0.25",
-		"actions=40 optimizer=adamax":            "adamax " + step,
+		"actions=40 optimizer=adamax":            "adamax 0.75",
+		"actions=40 optimizer=rmsprop":           "rmsprop " + step,
 		"actions=40 index-set=iid":               "adam 0.5",
 		"actions=40 index-set=iid optimizer=sgd": "sgd 0.5",
 	} {
@@ -54,6 +56,11 @@ func TestTuned(t *testing.T) {
 		}
 	}
 
+	skipped := must.M1(x.Spec([]string{"linear"}, []string{"actions=40", "optimizer=adamax"}, lab.Size{Periods: 1,
+		Runs: 1}, 0))
+	if got := fmt.Sprint(unusual(skipped.Entries[0])); got != "map[actions:40]" {
+		t.Errorf("with the second result, unusual settings %s", got)
+	}
 	for periods, want := range map[int]string{499: "0.25", 500: "2"} {
 		spec := must.M1(x.Spec([]string{"linear"}, []string{"actions=40"}, lab.Size{Periods: periods, Runs: 1}, 0))
 		e := spec.Entries[0]
