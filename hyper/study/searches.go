@@ -72,7 +72,8 @@ func (a *Archive) Means(folders ...string) (string, error) {
 	return markdown.Table([]string{"Folder", "Agent", "Runs x periods", "Mean regret", "Median", "Diverged"}, cells), nil
 }
 
-// nameOf returns the name of an agent with its number of particles and its bound on gradients, if it has them.
+// nameOf returns the name of an agent with its number of particles, its bound on gradients and its random actions, if it
+// has them.
 func nameOf(s analysis.Standing) string {
 	name := s.Agent
 	if n, ok := s.Settings["particles"]; ok {
@@ -80,6 +81,9 @@ func nameOf(s analysis.Standing) string {
 	}
 	if c, ok := s.Settings["clip"]; ok && fmt.Sprint(c) != "0" {
 		name += fmt.Sprintf(", gradients bounded by %v", c)
+	}
+	if s.Settings["policy"] == "egreedy" && s.Agent != "egreedy" {
+		name += ", with random actions"
 	}
 	return name
 }
