@@ -9,8 +9,8 @@ import (
 )
 
 // SearchResult is the result of a search for an agent, for settings in which other keys have certain values; both are
-// "key=value" texts. A Spec that is given another value for one of its choices, such as another optimizer, uses the next
-// result that applies, because a step size suits only one optimizer.
+// "key=value" texts. A Spec that is given another value for one of its choices, such as another optimizer, uses the
+// next result that applies, because a step size suits only one optimizer.
 type SearchResult struct {
 	Agent   string
 	Periods int      // the fewest periods of a Spec that uses it: the best settings depend on the length of runs

@@ -16,8 +16,8 @@ import (
 // paper's size.
 //
 // "best" has the results of the searches that judge by 100,000 periods (stratum B of notebooks/results/PROTOCOL.md), in
-// notebooks/results/tuning/best. "exploring" has the result of a later search for the ensemble of 10, with actions at random
-// (notebooks/results/tuning/again).
+// notebooks/results/tuning/best. "exploring" has the result of a later search for the ensemble of 10, with actions at
+// random, in notebooks/results/tuning/again.
 var winners = map[string]string{
 	"linear-200": "index-samples=60 index-set=frame initial-map=0.1 optimizer=adam perturbation=0 " +
 		"prior-factor=2.84 sgd-steps=8 step-size=0.00555",
@@ -72,9 +72,9 @@ var winners = map[string]string{
 		"prior-factor=0.31 schedule=constant sgd-steps=2 step-size=0.121",
 	"best-ensemble-30-1000": "clip=1 initial-scale=3 integrate=analytic optimizer=sgd perturbation=0.5 " +
 		"prior-factor=0.31 schedule=constant sgd-steps=2 step-size=0.121",
-	"exploring-ensemble-10-1000": "anneal=30 clip=1 initial-scale=3 integrate=analytic noise-variance=0.4 optimizer=adam " +
-		"perturbation=1 policy=egreedy policy-samples=1 prior-factor=0.1 prior-multiplier=0.5 schedule=inverse-root " +
-		"schedule-after=1000 sgd-steps=4 standardize-rewards=yes step-size=0.006",
+	"exploring-ensemble-10-1000": "anneal=30 clip=1 initial-scale=3 integrate=analytic noise-variance=0.4 " +
+		"optimizer=adam perturbation=1 policy=egreedy policy-samples=1 prior-factor=0.1 prior-multiplier=0.5 " +
+		"schedule=inverse-root schedule-after=1000 sgd-steps=4 standardize-rewards=yes step-size=0.006",
 	"best-egreedy-1000": "anneal=27.5 clip=0 initial-scale=1 optimizer=adam prior-variance=0.241 schedule=cosine " +
 		"schedule-periods=100000 sgd-steps=8 step-size=0.016",
 
