@@ -129,8 +129,10 @@ func listExperiment(w io.Writer, x lab.Experiment) error {
 	}
 	fmt.Fprint(w, "\n  *: a sweep over this key, as in --set KEY=V,V,V, compiles one program for all values\n")
 	if len(x.Tuned) > 0 {
-		fmt.Fprintln(w, "\n  settings from searches, which replace the defaults of keys that are not given")
+		fmt.Fprintln(w, "\n  settings from searches, which replace the defaults of keys that are not given: the first "+
+			"line of an agent\n  that applies and has no other choice, such as another policy, than the one you give")
 	}
+	var lines []string // an experiment may list a result twice
 	for _, t := range x.Tuned {
 		if len(t.Sets) == 0 || !slices.Contains(x.Order, t.Agent) {
 			continue
@@ -139,8 +141,12 @@ func listExperiment(w io.Writer, x lab.Experiment) error {
 		if t.Periods > 0 {
 			when += fmt.Sprintf(", from %d periods on", t.Periods)
 		}
-		fmt.Fprintf(w, "    %s with %s: %s\n", t.Agent, when, strings.Join(t.Sets, " "))
+		line := fmt.Sprintf("    %s with %s: %s\n", t.Agent, when, strings.Join(t.Sets, " "))
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
 	}
+	fmt.Fprint(w, strings.Join(lines, ""))
 	listClaims(w, x)
 	return nil
 }
