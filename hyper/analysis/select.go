@@ -13,10 +13,10 @@ import (
 )
 
 // Select returns the entries of results of an experiment that have all the given settings, with their rows. A set is
-// "key=value" or "key=v1,v2,...", or a bare "key", which selects nothing. Entries are sorted by agent as in x.Order,
-// with other learners last, and then by the sets in turn: in the order in which a set lists its values, and in
-// ascending order for a bare "key", where entries without the key come first. Select leaves out an entry without the
-// key of a set that lists values.
+// "key=value" or "key=v1,v2,...", or a bare "key", which selects nothing. The key "agent" selects agents by their
+// names. Entries are sorted by agent as in x.Order, with other learners last, and then by the sets in turn: in the
+// order in which a set lists its values, and in ascending order for a bare "key", where entries without the key come
+// first. Select leaves out an entry without the key of a set that lists values.
 func Select(x lab.Experiment, h lab.Header, rows []lab.Row, sets ...string) (lab.Header, []lab.Row) {
 	places := map[int][]int{}
 	for i, e := range h.Spec.Entries {
@@ -39,6 +39,7 @@ func position(x lab.Experiment, h lab.Header, e lab.Entry, sets []string) (place
 	}
 	place = []int{agent}
 	own := catalog.Values(e.Setting)
+	own["agent"] = e.Agent
 	for _, set := range sets {
 		key, text, given := strings.Cut(set, "=")
 		listed := strings.Split(text, ",")

@@ -55,7 +55,7 @@ func Complete(dir string, known map[string]lab.Experiment, sets ...string) (lab.
 
 // haveKeys returns an error if no entry has one of the keys of sets.
 func haveKeys(h lab.Header, sets []string) error {
-	keys := h.Spec.KeyNames()
+	keys := append([]string{"agent"}, h.Spec.KeyNames()...)
 	for _, set := range sets {
 		if key, _, _ := strings.Cut(set, "="); !slices.Contains(keys, key) {
 			return fmt.Errorf("no agent has a key %q%s; the keys are %s", key, nearest.Hint(key, keys),

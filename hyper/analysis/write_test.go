@@ -41,6 +41,7 @@ func export(t *testing.T, dir string) string {
 func TestPartOfResults(t *testing.T) {
 	dir, file := toys.Write(t, []int{2, 3}, 3, 100, 10, toys.Linear), filepath.Join(t.TempDir(), "part.jsonl.gz")
 	must.M(exportTo(dir, file, "arms=3"))
+	must.M(exportTo(dir, file, "agent=toy", "arms=3")) // the same content
 	h, rows, err := Read(toys.Known, file)
 	if err != nil || len(h.Spec.Entries) != 1 || catalog.Values(h.Spec.Entries[0].Setting)["arms"] != 3 {
 		t.Fatalf("%+v, %v", h.Spec, err)
@@ -49,8 +50,8 @@ func TestPartOfResults(t *testing.T) {
 	if _, want := Select(toys.Known[h.Spec.Experiment], whole, all, "arms=3"); !slices.Equal(rows, want) {
 		t.Errorf("rows %v, want %v", rows, want)
 	}
-	for set, want := range map[string]string{"arms=4": "no agent with arms=4",
-		"arm=3": `no agent has a key "arm" (did you mean "arms"?); the keys are arms, delay`} {
+	for set, want := range map[string]string{"arms=4": "no agent with arms=4", "agent=toys": "no agent with agent=toys",
+		"arm=3": `no agent has a key "arm" (did you mean "arms"?); the keys are agent, arms, delay`} {
 		if err := exportTo(dir, file, set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
@@ -79,6 +80,7 @@ func TestTable(t *testing.T) {
 	must.M(exportTo(dir, file)) // the same bytes again
 	must.M(os.Remove(file))
 	must.M(exportTo(dir, file, "arms=3"))
+	must.M(exportTo(dir, file, "agent=toy", "arms=3")) // the same content
 	if text := string(must.M1(os.ReadFile(file))); !strings.HasPrefix(text, "agent,seed,period,") {
 		t.Errorf("a table of one entry begins %.40q, want no column of settings", text)
 	}

@@ -17,7 +17,8 @@ func exportCommand() *cobra.Command {
 		Long: `export writes complete results as a small file of a study, for hyper plot and
 hyper compare. FILE.jsonl.gz has the rows at some periods, rounded to
 thousandths. FILE.jsonl has every row with every digit. With settings, KEY=VALUE
-or KEY=V,V,..., export writes only the agents that have these settings.
+or KEY=V,V,..., export writes only the agents that have these settings, and with
+agent=NAME or agent=NAME,NAME,... only the agents of these names.
 
 FILE.csv is a table for other programs, such as pandas.read_csv: every row, with
 the agent, the settings in which agents differ, seed, period, cumulative regret,

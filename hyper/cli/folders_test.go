@@ -74,7 +74,7 @@ func TestExportLosesNothing(t *testing.T) {
 	for set, want := range map[string]string{
 		"arms": `"arms" is not of the form key=value`, "": `"" is not of the form key=value`,
 		"=3": `"=3" is not of the form`, "arms=": `"arms=" is not of the form`,
-		"foo=1":  `no agent has a key "foo"; the keys are arms, batch, clip`,
+		"foo=1":  `no agent has a key "foo"; the keys are agent, arms, batch, clip`,
 		"arm=3":  `did you mean "arms"?`,
 		"arms=4": "has no agent with arms=4",
 	} {
