@@ -3,6 +3,9 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -61,6 +64,37 @@ func (p *program) checkStep(o bandit.Outcome, before, offered, after bandit.Stat
 		if before[name] == nil && offered[name] == nil {
 			panic(faults.New("", "%q in the state after Step of the world %s was not in the state of Init", name, p.name))
 		}
+	}
+}
+
+// within calls a method of a world or an agent that builds a part of a graph. An error by which the method panics, such
+// as an error of GoMLX, becomes a [faults.Fault] that names the method and the line of code that made it.
+func within(method string, call func()) {
+	defer func() {
+		r := recover()
+		err, isError := r.(error)
+		if _, isFault := errors.AsType[*faults.Fault](err); isError && !isFault {
+			r = faults.New("", "%s, %s: %v", method, faultyLine(), err)
+		}
+		if r != nil {
+			panic(r)
+		}
+	}()
+	call()
+}
+
+// faultyLine returns the line of code, outside of GoMLX and Go's runtime, that panicked last. It works in a deferred
+// function.
+func faultyLine() string {
+	callers := make([]uintptr, 64)
+	frames, panicked := runtime.CallersFrames(callers[:runtime.Callers(1, callers)]), false
+	for {
+		f, more := frames.Next()
+		library := strings.HasPrefix(f.Function, "runtime.") || strings.Contains(f.Function, "github.com/gomlx/")
+		if panicked && !library || !more {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		panicked = panicked || f.Function == "runtime.gopanic"
 	}
 }
 

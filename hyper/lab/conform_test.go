@@ -1,12 +1,16 @@
 package lab_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
@@ -57,6 +61,25 @@ func tried(t *testing.T, world func() bandit.World) error {
 	return err
 }
 
+// misspelt changes a state as a world does that reads a part which it does not have.
+func misspelt(_ *bandit.Outcome, next bandit.State) bandit.State {
+	return bandit.State{"chance": Neg(next["chanse"])}
+}
+
+// A run that fails before its first period leaves no results, so that a mended world may run in the same folder.
+func TestFailedStartLeavesNoResults(t *testing.T) {
+	x := lab.Experiment{Name: "tried", World: func() bandit.World { return &brokenCoins{Coins{3}, misspelt} }}
+	s := must.M1(x.Spec([]string{"linear"}, nil, lab.Size{Periods: 3, Runs: 2}, 0))
+	dir := t.TempDir()
+	_, err := lab.Run(t.Context(), s, map[string]lab.Experiment{x.Name: x}, lab.Options{Backend: backend.Go, Dir: dir})
+	if err == nil || !strings.HasPrefix(err.Error(), "Step of the world") {
+		t.Errorf("got error %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, lab.ResultsFile)); err == nil {
+		t.Error("a result file without rows is left")
+	}
+}
+
 // A mistake in a world of one's own is an error that names the wrong part, in one line without names of programs.
 func TestWorldsThatDoNotConform(t *testing.T) {
 	fine := func(_ *bandit.Outcome, next bandit.State) bandit.State { return next }
@@ -84,6 +107,7 @@ func TestWorldsThatDoNotConform(t *testing.T) {
 			func(_ *bandit.Outcome, next bandit.State) bandit.State {
 				return bandit.State{"chance": next["chance"], "more": next["chance"]}
 			}},
+		"Step of the world *lab_test.brokenCoins, conform_test.go:": {3, misspelt},
 	} {
 		err := tried(t, func() bandit.World { return &brokenCoins{Coins{c.arms}, c.change} })
 		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {

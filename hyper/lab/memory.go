@@ -88,7 +88,7 @@ func sizes(e Entry, periods int) (state, step int64, err error) {
 		return 0, 0, err
 	}
 	world, agent := e.Setting.Build(periods)
-	p := &program{world: world, problem: world.Problem(), agent: agent,
+	p := &program{world: world, name: typeOf(world), problem: world.Problem(), agent: agent,
 		inputs: slices.Sorted(maps.Keys(e.Setting.numbers(periods)))}
 	defer func() {
 		if r := recover(); r != nil { // GoMLX reports a fault in a graph by a panic

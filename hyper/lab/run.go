@@ -84,6 +84,8 @@ func (e *engine) run(ctx context.Context) (Progress, error) {
 			return Progress{}, err
 		}
 	}
+	path := filepath.Join(e.opts.Dir, ResultsFile)
+	_, missing := os.Stat(path)
 	if err := e.open(); err != nil {
 		return Progress{}, err
 	}
@@ -93,6 +95,9 @@ func (e *engine) run(ctx context.Context) (Progress, error) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if missing != nil && err != nil && !errors.Is(err, ErrInterrupted) && e.now.Done == 0 {
+		_ = os.Remove(path) // a fault of a world or an agent: its next version may begin in this folder
+	}
 	return e.progress(), err
 }
 
