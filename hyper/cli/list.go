@@ -132,7 +132,6 @@ func listExperiment(w io.Writer, x lab.Experiment) error {
 		fmt.Fprintln(w, "\n  settings from searches, which replace the defaults of keys that are not given: the first "+
 			"line of an agent\n  that applies and has no other choice, such as another policy, than the one you give")
 	}
-	var lines []string // an experiment may list a result twice
 	for _, t := range x.Tuned {
 		if len(t.Sets) == 0 || !slices.Contains(x.Order, t.Agent) {
 			continue
@@ -141,12 +140,8 @@ func listExperiment(w io.Writer, x lab.Experiment) error {
 		if t.Periods > 0 {
 			when += fmt.Sprintf(", from %d periods on", t.Periods)
 		}
-		line := fmt.Sprintf("    %s with %s: %s\n", t.Agent, when, strings.Join(t.Sets, " "))
-		if !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
+		fmt.Fprintf(w, "    %s with %s: %s\n", t.Agent, when, strings.Join(t.Sets, " "))
 	}
-	fmt.Fprint(w, strings.Join(lines, ""))
 	listClaims(w, x)
 	return nil
 }

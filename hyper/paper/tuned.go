@@ -109,11 +109,14 @@ func tuned(agent, record string, actions int, when ...string) lab.SearchResult {
 }
 
 // neuralTuned returns the settings of section 4.2 and appendices B to E. The ensemble of 300 has the settings of 100.
-// With 4 indices in each step, as in appendices D and E, the linear hypermodel has its own settings.
-func neuralTuned() (out []lab.SearchResult) {
-	out = append(out, tuned("linear", "linear-4", 200, "index-samples=4"))
+// With 4 indices in each step, as in appendices D and E, the linear hypermodel has its own settings. The results for
+// long runs come before those for runs of any length. The paper's own algorithm has the same settings in runs of any
+// length.
+func neuralTuned(long ...lab.SearchResult) (out []lab.SearchResult) {
+	out = append(out, tuned("linear", "linear-4", 200, "index-samples=4"), tuned("linear", "paper", 200, paperSGD...),
+		tuned("linear", "paper", 1000, paperSGD...))
+	out = append(out, long...)
 	for _, actions := range []int{200, 1000} {
-		out = append(out, tuned("linear", "paper", actions, paperSGD...))
 		for _, agent := range []string{"linear", "egreedy", "diagonal", "bbb", "dropout"} {
 			out = append(out, tuned(agent, agent, actions))
 		}
@@ -135,14 +138,13 @@ func neuralTuned() (out []lab.SearchResult) {
 const longPeriods = 20_000
 
 // bestTuned returns the settings of section 4.2 for long runs, where there are any, and the settings of neuralTuned.
-// The paper's own algorithm has the same settings in runs of any length.
 func bestTuned() []lab.SearchResult {
 	long := []lab.SearchResult{tuned("linear", "best-linear", 1000), tuned("egreedy", "best-egreedy", 1000),
 		tuned("ensemble", "exploring-ensemble-10", 1000, particles(10)),
-		tuned("ensemble", "best-ensemble-10", 1000, particles(10)), // for another policy
+		tuned("ensemble", "best-ensemble-10", 1000, particles(10)), // for another policy, optimizer or schedule
 		tuned("ensemble", "best-ensemble-30", 1000, particles(30))}
 	for i := range long {
 		long[i].Periods = longPeriods
 	}
-	return slices.Concat([]lab.SearchResult{tuned("linear", "paper", 1000, paperSGD...)}, long, neuralTuned())
+	return neuralTuned(long...)
 }
