@@ -38,8 +38,7 @@ func position(x lab.Experiment, h lab.Header, e lab.Entry, sets []string) (place
 		agent = len(x.Order)
 	}
 	place = []int{agent}
-	own := catalog.Values(e.Setting)
-	own["agent"] = e.Agent
+	own := values(e)
 	for _, set := range sets {
 		key, text, given := strings.Cut(set, "=")
 		listed := strings.Split(text, ",")
@@ -76,10 +75,17 @@ func pick(h lab.Header, rows []lab.Row, entries []int) (lab.Header, []lab.Row) {
 	return h, kept
 }
 
-// Levels returns the distinct values of a key in the entries of results, in ascending order.
+// values returns the settings of an entry, and the name of its agent under the key "agent".
+func values(e lab.Entry) map[string]any {
+	all := catalog.Values(e.Setting)
+	all["agent"] = e.Agent
+	return all
+}
+
+// Levels returns the distinct values of a key, see [Select], in the entries of results, in ascending order.
 func Levels(h lab.Header, key string) (out []any) {
 	for _, e := range h.Spec.Entries {
-		if v, ok := catalog.Values(e.Setting)[key]; ok && !slices.Contains(out, v) {
+		if v, ok := values(e)[key]; ok && !slices.Contains(out, v) {
 			out = append(out, v)
 		}
 	}

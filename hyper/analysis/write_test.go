@@ -50,6 +50,9 @@ func TestPartOfResults(t *testing.T) {
 	if _, want := Select(toys.Known[h.Spec.Experiment], whole, all, "arms=3"); !slices.Equal(rows, want) {
 		t.Errorf("rows %v, want %v", rows, want)
 	}
+	if _, kept := Select(toys.Known[h.Spec.Experiment], whole, all, "agent"); len(kept) != len(all) {
+		t.Errorf("the bare key agent keeps %d of %d rows", len(kept), len(all))
+	}
 	for set, want := range map[string]string{"arms=4": "no agent with arms=4", "agent=toys": "no agent with agent=toys",
 		"arm=3": `no agent has a key "arm" (did you mean "arms"?); the keys are agent, arms, delay`} {
 		if err := exportTo(dir, file, set); err == nil || !strings.Contains(err.Error(), want) {
