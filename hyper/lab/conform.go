@@ -67,9 +67,9 @@ func (p *program) checkStep(o bandit.Outcome, before, offered, after bandit.Stat
 	}
 }
 
-// within calls a method of a world or an agent that builds a part of a graph. An error by which the method panics, such
-// as an error of GoMLX, becomes a [faults.Fault] that names the method and the line of code that made it.
-func within(method string, call func()) {
+// nameFaults calls a method of a world or an agent that builds a part of a graph. If the method panics with an error,
+// such as an error of GoMLX, nameFaults panics with a [faults.Fault] that names the method and the line of code.
+func nameFaults(method string, call func()) {
 	defer func() {
 		r := recover()
 		err, isError := r.(error)
@@ -83,14 +83,14 @@ func within(method string, call func()) {
 	call()
 }
 
-// faultyLine returns the line of code, outside of GoMLX and Go's runtime, that panicked last. It works in a deferred
-// function.
+// faultyLine returns the file and the line of the innermost call, outside of GoMLX and Go's runtime, that panics. A
+// deferred function calls it.
 func faultyLine() string {
 	callers := make([]uintptr, 64)
 	frames, panicked := runtime.CallersFrames(callers[:runtime.Callers(1, callers)]), false
 	for {
 		f, more := frames.Next()
-		library := strings.HasPrefix(f.Function, "runtime.") || strings.Contains(f.Function, "github.com/gomlx/")
+		library := strings.HasPrefix(f.Function, "runtime.") || strings.HasPrefix(f.Function, "github.com/gomlx/")
 		if panicked && !library || !more {
 			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
 		}

@@ -17,8 +17,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 )
 
-// open creates the result file, or continues an existing one.
-func (e *engine) open() error {
+// open creates the result file, or continues an existing one. isNew is true if open created the file.
+func (e *engine) open() (isNew bool, err error) {
 	header := Header{Format: Format, Spec: e.plan.spec, Version: hyper.Version,
 		Provenance: ThisProvenance(e.opts.Backend), Backend: e.opts.Backend,
 		BatchRuns: e.opts.BatchRuns, Machine: process.ThisMachine()}
@@ -27,17 +27,17 @@ func (e *engine) open() error {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		line, err := json.Marshal(header)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if err := saved.WriteFile(path, append(line, '\n')); err != nil {
-			return fmt.Errorf("starting results: %w", err)
+			return false, fmt.Errorf("starting results: %w", err)
 		}
+		isNew = true
 	} else if err := e.continueFile(path, header); err != nil {
-		return err
+		return false, err
 	}
-	var err error
 	e.out.file, err = os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o644)
-	return err
+	return isNew, err
 }
 
 // continueFile checks that an existing file holds results of this Spec and code. It removes an incomplete last line,

@@ -22,7 +22,7 @@ func Reopen(t *testing.T, dir string, known map[string]Experiment, mix func(erro
 	h, _ := must.M2(ReadResults(dir, known))
 	o := Options{Dir: dir, Backend: "go", BatchRuns: 2, Mix: mix}
 	e := &engine{plan: newPlan(h.Spec, 2), opts: o, known: known, rows: rowListener{passed: map[int]int{}}}
-	err := e.open()
+	_, err := e.open()
 	if err == nil {
 		err = e.out.file.Close()
 	}

@@ -25,21 +25,21 @@ func (p *program) period(nodes []*Node) []*Node {
 
 	var offer bandit.Offer
 	var world bandit.State
-	within("Offer of the world "+p.name, func() {
+	nameFaults("Offer of the world "+p.name, func() {
 		offer, world = p.world.Offer(maps.Clone(before), worldNumbers, root.Named("offer"), t)
 	})
 	offered := maps.Clone(world)
 	x := offer.Inputs(p.problem.Actions)
 	p.checkOffer(x, offer.Available, runs)
 	var action, values *Node
-	within("Act of the agent", func() {
+	nameFaults("Act of the agent", func() {
 		action, values = p.agent.Act(agent, agentNumbers, streams.Act(t), t, x, offer.Available)
 	})
 	diverged := p.diverged(state[stateDiverged], values, AddScalar(t, int32(1)))
 	inTurn := BroadcastToShape(explore.InTurn(t, p.problem.Actions, offer.Available), action.Shape())
 	action = Where(Equal(diverged, ZerosLike(diverged)), action, inTurn)
 	var outcome bandit.Outcome
-	within("Step of the world "+p.name, func() {
+	nameFaults("Step of the world "+p.name, func() {
 		outcome, world = p.world.Step(world, worldNumbers, root.Named("env"), t, action)
 	})
 	p.checkStep(outcome, before, offered, world, runs)
@@ -54,7 +54,7 @@ func (p *program) period(nodes []*Node) []*Node {
 		d.Inputs, d.Input = nil, p.inputOf(outcome, x, action)
 	}
 	var next bandit.State
-	within("Learn of the agent", func() { next = p.agent.Learn(agent, agentNumbers, streams.Learn(t), d) })
+	nameFaults("Learn of the agent", func() { next = p.agent.Learn(agent, agentNumbers, streams.Learn(t), d) })
 	if p.problem.Delays {
 		next = where(outcome.Late.Arrived, next, agent)
 	}

@@ -91,10 +91,10 @@ func (p *program) buildInit(args []*Node) []*Node {
 		in[name] = args[1+i]
 		state["in."+name] = args[1+i]
 	}
-	within("Init of the world "+p.name, func() {
+	nameFaults("Init of the world "+p.name, func() {
 		addPrefixed(state, "env.", p.world.Init(rng.New(seeds).Named("env").Named("init"), in.Part(worldPrefix)))
 	})
-	within("Init of the agent", func() {
+	nameFaults("Init of the agent", func() {
 		addPrefixed(state, "agent.", p.agent.Init(learner.Streams{Seeds: seeds}.Init(), in.Part(agentPrefix)))
 	})
 	state[statePeriod] = Const(g, int32(0))

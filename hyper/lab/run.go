@@ -15,7 +15,7 @@ import (
 
 // Run runs a Spec and writes the results to the folder opts.Dir. The folder must not hold results of another Spec. If
 // it holds results of the same Spec, Run continues where they end. When ctx ends, Run saves and returns
-// [ErrInterrupted].
+// [ErrInterrupted]. If Run fails before the first period, it leaves no new file of results.
 func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Options) (Progress, error) {
 	if opts.Dir == "" {
 		return Progress{}, errors.New("Options.Dir is missing: name a folder for the results")
@@ -84,9 +84,8 @@ func (e *engine) run(ctx context.Context) (Progress, error) {
 			return Progress{}, err
 		}
 	}
-	path := filepath.Join(e.opts.Dir, ResultsFile)
-	_, missing := os.Stat(path)
-	if err := e.open(); err != nil {
+	isNew, err := e.open()
+	if err != nil {
 		return Progress{}, err
 	}
 	defer func() { _ = e.out.file.Close() }()
@@ -95,8 +94,9 @@ func (e *engine) run(ctx context.Context) (Progress, error) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if missing != nil && err != nil && !errors.Is(err, ErrInterrupted) && e.now.Done == 0 {
-		_ = os.Remove(path) // a fault of a world or an agent: its next version may begin in this folder
+	if isNew && err != nil && !errors.Is(err, ErrInterrupted) && e.now.Done == 0 {
+		// The cause may be a fault of a world or an agent. Its next version may begin in this folder.
+		_ = os.Remove(filepath.Join(e.opts.Dir, ResultsFile))
 	}
 	return e.progress(), err
 }
