@@ -191,7 +191,7 @@ func (b BayesianLinear) Init(s rng.Stream, scale *Node) Params {
 		fixed["waves"] = MulScalar(w, 1/(b.Length*math.Sqrt(float64(b.width()))))
 		fixed["phases"] = MulScalar(s.Named("phases").Uniform(b.Waves), 2*math.Pi)
 	}
-	return Params{Nu: nu, Nu0: nu, Fixed: fixed}
+	return Params{Nu: nu, Fixed: fixed}
 }
 
 // Phi returns phi(x) within the block of each input, [runs, inputs, size], and the index of each input's block, int32

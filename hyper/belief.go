@@ -28,7 +28,7 @@ type Belief interface {
 // Params are the parameters of a belief for a batch of runs. The first axis of every node is the axis of the runs.
 type Params struct {
 	Nu    []*Node          // trained, float32
-	Nu0   []*Node          // initial values of Nu; the regularizer pulls Nu towards them
+	Nu0   []*Node          // values of Nu before training, to which a regularizer pulls Nu; Init leaves them out
 	Fixed map[string]*Node // what Init draws besides Nu and nothing changes, such as a prior's parameters
 	Kept  map[string]*Node // what the inputs of data change without training, of any type; see Conditioned
 }

@@ -103,7 +103,7 @@ func (plane) Index() index.Distribution { return index.Gaussian{N: 2} }
 
 func (plane) Init(s rng.Stream, _ *Node) Params {
 	nu := []*Node{s.Normal(1)}
-	return Params{Nu: nu, Nu0: nu}
+	return Params{Nu: nu}
 }
 
 func (plane) Predict(p Params, z index.Set, x *Node) *Node {

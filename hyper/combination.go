@@ -45,7 +45,7 @@ func (b Combination) Init(s rng.Stream, scale *Node) Params {
 	}
 	scale = orOnes(s, scale)
 	nu := []*Node{init(s.Named("nu"), 1, n, b.P.Dim(), n)}
-	return Params{Nu: nu, Nu0: nu, Fixed: map[string]*Node{"scale": scale}}
+	return Params{Nu: nu, Fixed: map[string]*Node{"scale": scale}}
 }
 
 // Predict returns f(x, z), [runs, indices, inputs].

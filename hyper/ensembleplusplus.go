@@ -75,7 +75,7 @@ func (b EnsemblePlusPlus) Init(s rng.Stream, scale *Node) Params {
 		a = Mul(a, InsertAxes(scale, -1, -1))
 	}
 	nu := []*Node{ZerosLike(Squeeze(Slice(a, AxisRange(), AxisRange(), AxisElem(0)), 2)), a}
-	return Params{Nu: nu, Nu0: nu}
+	return Params{Nu: nu}
 }
 
 // Predict returns x^T (mu + A z), [runs, indices, inputs].

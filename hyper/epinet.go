@@ -88,7 +88,7 @@ func (b Epinet) Init(s rng.Stream, scale *Node) Params {
 	if b.MatchedScale > 0 {
 		fixed["matched"] = b.draw(s.Named("matched"), b.epinet())
 	}
-	return Params{Nu: nu, Nu0: nu, Fixed: fixed}
+	return Params{Nu: nu, Fixed: fixed}
 }
 
 // draw draws the parameters of networks, [runs, dims..., parameters].

@@ -12,7 +12,7 @@
 //
 //	func (b plane) Init(s rng.Stream, scale *Node) hyper.Params {
 //		nu := []*Node{s.Named("mu").Normal(b.features), s.Named("C").Normal(b.features, 2)}
-//		return hyper.Params{Nu: nu, Nu0: nu}
+//		return hyper.Params{Nu: nu}
 //	}
 //
 //	func (b plane) Predict(p hyper.Params, z index.Set, x *Node) *Node {

@@ -73,7 +73,7 @@ func (b LastLayer) Init(s rng.Stream, scale *Node) Params {
 	}
 	clear(last)
 	nu := []*Node{initDeviations(d, 0, nil)(s.Named("network"), 0, 0, len(d)), zeros(s, []int{b.rows(), b.Dim})}
-	return Params{Nu: nu, Nu0: nu, Fixed: map[string]*Node{"prior": prior}}
+	return Params{Nu: nu, Fixed: map[string]*Node{"prior": prior}}
 }
 
 // Predict returns f(x, z), [runs, indices, inputs].

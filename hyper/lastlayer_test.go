@@ -66,7 +66,7 @@ func (b headed) args() []any {
 }
 
 func (b headed) predict(in []*Node) *Node {
-	p := Params{Nu: in[:2], Nu0: in[:2], Fixed: map[string]*Node{"prior": in[2]}}
+	p := Params{Nu: in[:2], Fixed: map[string]*Node{"prior": in[2]}}
 	return b.Predict(p, index.Vectors(in[3]), in[4])
 }
 

@@ -36,7 +36,6 @@ var _ Capable = Model{}
 // [Prior] for these.
 func (m Model) Init(s rng.Stream, priorScale *Node) Params {
 	p := Params{Nu: m.initNu(s.Named("init"), priorScale)}
-	p.Nu0 = p.Nu
 	if m.Prior == nil {
 		return p
 	}

@@ -53,9 +53,8 @@ const runs, inputs = 2, 3
 // made returns a model's parameters, moved from their initial values, and inputs.
 func made(m Model, s rng.Stream) (p Params, x *Node) {
 	p = m.Init(s, nil)
-	p.Nu = nil
-	for i, v := range p.Nu0 {
-		p.Nu = append(p.Nu, Add(v, MulScalar(s.Named("move").Step(i).Normal(v.Shape().Dimensions[1:]...), 0.3)))
+	for i, v := range p.Nu {
+		p.Nu[i] = Add(v, MulScalar(s.Named("move").Step(i).Normal(v.Shape().Dimensions[1:]...), 0.3))
 	}
 	if _, ok := m.Base.(base.Tabular); ok {
 		return p, s.Named("x").Intn(Const(s.Graph(), int32(3)), inputs, 1)

@@ -171,7 +171,7 @@ func TestOnFeatures(t *testing.T) {
 			return SliceAxis(f(scope, x), 1, AxisRange(0, 1)) // the first output
 		}, 16))
 		changed := Concatenate([]*Node{Slice(theta, AxisRange(0, 1)), MulScalar(Slice(theta, AxisRange(1)), 0.5)}, 0)
-		other := hyper.Params{Nu: slices.Concat(p.Nu[:len(p.Nu)-1], []*Node{changed}), Nu0: p.Nu0, Fixed: p.Fixed}
+		other := hyper.Params{Nu: slices.Concat(p.Nu[:len(p.Nu)-1], []*Node{changed}), Fixed: p.Fixed}
 		var features []*Node
 		for run := range 2 {
 			own := Slice(changed, AxisRange(run, run+1))
@@ -180,7 +180,7 @@ func TestOnFeatures(t *testing.T) {
 		first := Squeeze(Concatenate(features, 0), 1) // [runs, inputs]
 		probe := hyper.OnFeatures{Function: net, Belief: firstFeature{}, Beside: 2, Trained: true}
 		return []*Node{frozen.Predict(frozen.Init(s, nil), z, x), trained.Predict(p, z, x), trained.Predict(other, z, x),
-			probe.Predict(hyper.Params{Nu: []*Node{changed}, Nu0: []*Node{changed}}, z, x), first}
+			probe.Predict(hyper.Params{Nu: []*Node{changed}}, z, x), first}
 	}, images(1, 2, 5, 18))
 	testbackend.Near(t, "a trained network at its start", out[1], out[0], 1e-5)
 	testbackend.Near(t, "the first feature", out[3], out[4], 1e-5)

@@ -85,7 +85,6 @@ func (b OnFeatures) Init(s rng.Stream, scale *Node) Params {
 	if b.Trained {
 		theta := b.Function.InitTrained(s, 0, 0, NumTheta(b.Function))
 		p.Nu = append(slices.Clip(p.Nu), theta)
-		p.Nu0 = append(slices.Clip(p.Nu0), theta)
 	}
 	return p
 }
@@ -97,7 +96,7 @@ func (b OnFeatures) Predict(p Params, z index.Set, x *Node) *Node {
 	}
 	last := len(p.Nu) - 1
 	x = b.features(p.Nu[last], x)
-	p.Nu, p.Nu0 = p.Nu[:last], p.Nu0[:last]
+	p.Nu = p.Nu[:last]
 	return b.Belief.Predict(p, z, x)
 }
 

@@ -81,7 +81,7 @@ func (b SharedEnsemble) Init(s rng.Stream, scale *Node) Params {
 	sd := math.Sqrt(2 / float64(width+b.Members))
 	nu := []*Node{Slice(net, AxisRange(), AxisRange(0, n-1)), MulScalar(s.Named("members").Normal(width, b.Members), sd)}
 	prior := Mul(s.Named("prior").Sphere(width, b.Members), InsertAxes(scale, -1, -1))
-	return Params{Nu: nu, Nu0: nu, Fixed: map[string]*Node{"prior": prior}}
+	return Params{Nu: nu, Fixed: map[string]*Node{"prior": prior}}
 }
 
 // Predict returns f(x, zeta), [runs, indices, inputs].

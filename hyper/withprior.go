@@ -104,7 +104,6 @@ func (w WithPrior) priorParams(p Params, each func(*Node) *Node) Params {
 	for v := p.Fixed[w.prefix()+"0"]; v != nil; v = p.Fixed[w.prefix()+strconv.Itoa(len(prior.Nu))] {
 		prior.Nu = append(prior.Nu, each(v))
 	}
-	prior.Nu0 = prior.Nu
 	for name, v := range p.Fixed {
 		if rest, ok := strings.CutPrefix(name, w.prefix()+"fixed."); ok {
 			prior.Fixed[rest] = each(v)

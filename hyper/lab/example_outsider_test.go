@@ -29,7 +29,7 @@ func (b Tilted) ForInputs(features int) hyper.Belief { return Tilted{features} }
 func (b Tilted) Init(s rng.Stream, _ *Node) hyper.Params {
 	v := s.Named("v").Normal(b.Features, 2)
 	nu := []*Node{ReduceSum(ZerosLike(v), -1), v}
-	return hyper.Params{Nu: nu, Nu0: nu}
+	return hyper.Params{Nu: nu}
 }
 func (b Tilted) Predict(p hyper.Params, z index.Set, x *Node) *Node {
 	tilt := Einsum("rfd,rnd->rnf", p.Nu[1], Tanh(z.Dense()))

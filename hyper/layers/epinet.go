@@ -68,7 +68,7 @@ func (b epinet) Init(s rng.Stream, scale *Node) hyper.Params {
 	net := b.head.Net()
 	draw := func(name string) *Node { return hyper.InitLayers(net)(s.Named(name), 0, 0, hyper.NumTheta(net)) }
 	nu := []*Node{draw("epinet")}
-	return hyper.Params{Nu: nu, Nu0: nu, Fixed: map[string]*Node{"matched": draw("matched"), "scale": scale}}
+	return hyper.Params{Nu: nu, Fixed: map[string]*Node{"matched": draw("matched"), "scale": scale}}
 }
 
 func (b epinet) Predict(p hyper.Params, z index.Set, x *Node) *Node {

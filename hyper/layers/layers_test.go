@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	gomlx "github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train/loss"
 	"github.com/janpfeifer/must"
@@ -179,7 +180,18 @@ func TestOtherForms(t *testing.T) {
 	}, normals(1, 7, 5))
 	near(t, "belief", out[0], out[1], 1e-5)
 
+	network := func(scope *model.Scope, x *Node) *Node { return Tanh(gomlx.Dense(scope.In("h"), x, true, 5)) }
+	net := must.M1(hyper.NewModelFunction(must.M1(backend.Open(backend.Go)), nil, network, 5))
+	trained := hyper.OnFeatures{Function: net, Belief: b, Trained: true}
 	store := model.NewStore()
+	out = run(t, backend.Go, store, func(scope *model.Scope, x *Node) []*Node {
+		z := Index(scope, b.Index(), 6)
+		p := trained.Init(stream(scope.At("belief"), x.Graph()), nil)
+		return []*Node{Belief(scope.In("belief"), z, trained, x), trained.Predict(p, z.Set(x.Graph()), InsertAxes(x, 0))}
+	}, normals(1, 7, 5))
+	near(t, "belief on a network that is trained", out[0], out[1], 1e-5)
+
+	store = model.NewStore()
 	out = run(t, backend.Go, store, func(scope *model.Scope, x *Node) []*Node {
 		z := Index(scope, index.Gaussian{N: 12}, 3)
 		ones := Ones(x.Graph(), shapes.Make(dtypes.Float32, 1, 12))

@@ -22,7 +22,7 @@ func (Slope) Index() index.Distribution { return index.Gaussian{N: 1} }
 
 func (Slope) Init(s rng.Stream, _ *Node) hyper.Params {
 	nu := []*Node{s.Named("0").Normal(1), s.Named("1").Normal(1)}
-	return hyper.Params{Nu: nu, Nu0: nu}
+	return hyper.Params{Nu: nu}
 }
 
 func (Slope) Predict(p hyper.Params, z index.Set, x *Node) *Node {

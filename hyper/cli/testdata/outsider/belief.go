@@ -35,7 +35,7 @@ func (b Tilted) Init(s rng.Stream, scale *Node) hyper.Params {
 		prior = Mul(prior, InsertAxes(scale, -1, -1))
 	}
 	nu := []*Node{w, v}
-	return hyper.Params{Nu: nu, Nu0: nu, Fixed: map[string]*Node{"prior": prior}}
+	return hyper.Params{Nu: nu, Fixed: map[string]*Node{"prior": prior}}
 }
 
 func (b Tilted) Predict(p hyper.Params, z index.Set, x *Node) *Node {
