@@ -18,7 +18,7 @@ func (f file) check(c Config) error {
 	if c.fault != nil {
 		return c.fault
 	}
-	if f.Format != armsFormat && f.Format != format && f.Format != lastFormat {
+	if f.Format != armsFormat && f.Format != format {
 		return fmt.Errorf("its format is %q, and this version reads %q: make a new agent", f.Format, armsFormat)
 	}
 	if f.Fingerprint != fingerprint(f.Config) {
@@ -31,9 +31,6 @@ func (f file) check(c Config) error {
 	differ, err := differences(f.Config, own)
 	if err != nil {
 		return fmt.Errorf("%w: %w", saved.ErrDamaged, err)
-	}
-	if !c.Learner.Train.Replays() { // earlier versions took a Replay here, which had no effect
-		differ = slices.DeleteFunc(differ, func(field string) bool { return strings.HasPrefix(field, "Replay: ") })
 	}
 	if len(differ) > 0 {
 		return fmt.Errorf("%w: %s", ErrOtherConfig, strings.Join(differ, "; "))

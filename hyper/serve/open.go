@@ -18,7 +18,6 @@ import (
 
 // begin opens the agent of the folder. If the Spec has other names, it then continues with the Spec as Reload does.
 func (s *Server) begin(spec api.Spec) error {
-	spec = s.asSaved(spec)
 	last, err := agentfile.LastSpec(s.options.Dir, spec)
 	if err != nil {
 		return err

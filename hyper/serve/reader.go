@@ -225,7 +225,7 @@ func (o *source) spec(ctx context.Context, spec *api.Spec) error {
 	if err := agentfile.Decode(io.LimitReader(w.Body, agentfile.MaxBytes), spec); err != nil {
 		return fmt.Errorf("%s/v1/spec: %w", o.url, err)
 	}
-	_, err = agentfile.SavedConfig(*spec)
+	_, err = agentfile.Config(*spec)
 	return err
 }
 

@@ -33,7 +33,6 @@ func (s *Server) Reload(ctx context.Context, spec api.Spec) error {
 	if _, err := agentfile.Config(spec); err != nil {
 		return err
 	}
-	spec = s.asSaved(spec)
 	if _, err := agentfile.LastSpec(s.options.Dir, spec); err != nil {
 		return err
 	}

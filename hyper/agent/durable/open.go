@@ -46,11 +46,7 @@ func (l *Log) open() (err error) {
 	if err != nil {
 		return err
 	}
-	var old bool
-	if l.segments, old = segmentsOf(names); old {
-		return fmt.Errorf("it has an earlier version: `go run ./hyper/cmd/convertlog %s` in a clone of the repository "+
-			"converts it", l.dir)
-	}
+	l.segments = segmentsOf(names)
 	if err := l.findEnd(); err != nil || l.options.ReadOnly {
 		return err
 	}
@@ -66,7 +62,6 @@ func (l *Log) findEnd() error {
 		if l.options.ReadOnly {
 			return fmt.Errorf("there is no log in this folder: %w", os.ErrNotExist)
 		}
-		l.first, l.next, l.safe = l.options.from, l.options.from, l.options.from
 		return nil
 	}
 	l.first = l.segments[0]

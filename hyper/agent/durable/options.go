@@ -38,7 +38,6 @@ type Options struct {
 	disk    disk         // nil means the file system
 	exit    func(string) // is called with the reason before the program ends; for tests
 	segment int          // size in bytes at which a segment is full; 0 means 16 MiB
-	from    uint64       // number of the first record of a new log
 }
 
 func (o Options) withDefaults() Options {

@@ -147,16 +147,14 @@ func (s *segment) damage() (number uint64, found bool) {
 // fileOf returns the file name of the segment whose first record has a number.
 func fileOf(number uint64) string { return fmt.Sprintf("%020d%s", number, suffix) }
 
-// segmentsOf returns the numbers of the segments among the names of a folder's files, in ascending order. old reports
-// whether the folder has a log of the first version.
-func segmentsOf(names []string) (numbers []uint64, old bool) {
+// segmentsOf returns the numbers of the segments among the names of a folder's files, in ascending order.
+func segmentsOf(names []string) (numbers []uint64) {
 	for _, name := range names {
 		number, err := strconv.ParseUint(strings.TrimSuffix(name, suffix), 10, 64)
 		if err == nil && name == fileOf(number) {
 			numbers = append(numbers, number)
 		}
-		old = old || strings.HasPrefix(name, "MANIFEST-")
 	}
 	slices.Sort(numbers)
-	return numbers, old && len(numbers) == 0
+	return numbers
 }

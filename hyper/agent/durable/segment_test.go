@@ -3,7 +3,6 @@ package durable
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"sync"
@@ -122,8 +121,7 @@ func TestDamagedSegment(t *testing.T) {
 // number returns the number of a segment.
 func number(t *testing.T, path string) uint64 {
 	t.Helper()
-	all, _ := segmentsOf([]string{filepath.Base(path)})
-	return all[0]
+	return segmentsOf([]string{filepath.Base(path)})[0]
 }
 
 // lastRecord returns the index of the last frame with records.
@@ -226,34 +224,5 @@ func TestSharedSync(t *testing.T) {
 			t.Errorf("Sync %v: got %d syncs, want at most 25", o.Sync, n)
 		}
 		must.M(l.Close())
-	}
-}
-
-// Write keeps numbers. It refuses records that are not consecutive, and an existing folder.
-func TestWrite(t *testing.T) {
-	from := func(numbers ...uint64) iter.Seq2[journal.Record, error] {
-		return func(yield func(journal.Record, error) bool) {
-			for _, n := range numbers {
-				if r := (journal.Record{Number: n, Trained: &journal.Trained{Rounds: 1}}); !yield(r, nil) {
-					return
-				}
-			}
-		}
-	}
-	dir := filepath.Join(t.TempDir(), "log")
-	if err := Write(dir, from(5, 6, 8)); !errors.Is(err, ErrGap) {
-		t.Errorf("Write with a missing number: got error %v, want ErrGap", err)
-	}
-	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("Write that failed: the folder is still there (error %v)", err)
-	}
-	must.M(Write(dir, from(5, 6, 7)))
-	l := must.M1(Open(dir, Options{Log: silent}))
-	if first := must.M1(put(l, numbered(1))); first != 8 || len(kept(t, l, 0)) != 4 {
-		t.Errorf("the log continues with record %d, want 8", first)
-	}
-	must.M(l.Close())
-	if err := Write(dir, from(5)); err == nil || len(files(t, dir)) == 0 {
-		t.Errorf("Write to an existing folder: got error %v, want one that leaves the folder", err)
 	}
 }

@@ -3,9 +3,7 @@ package durable
 import (
 	"flag"
 	"os"
-	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -15,8 +13,7 @@ import (
 
 var rewrite = flag.Bool("write", false, "write the logs of testdata anew: only before a version is released")
 
-// written has the records of testdata/v2. They never change: a new version of the format gets its own folder. The
-// records of version 1, in Pebble, are in the testdata of convertlog.
+// written has the records of testdata/v2. They never change: a new version of the format gets its own folder.
 var written = []journal.Record{
 	{Time: 1700000000000000000, Decision: &journal.Decision{ID: "1-00000001", Context: []float32{1, -0.5},
 		Actions: [][]float32{{1, 2}, {3, 4}}, Action: 1, Probabilities: []float32{0.25, 0.75}, Input: []float32{3, 4, 1}}},
@@ -71,25 +68,5 @@ func TestVersion(t *testing.T) {
 			t.Errorf("%s: the next record has number %d, want the number of written records", folder, first)
 		}
 		must.M(l.Close())
-	}
-}
-
-// A log of version 1 is refused, and is unchanged. The error names the command that converts it.
-func TestFirstVersion(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "log")
-	must.M(os.CopyFS(dir, os.DirFS("../../cmd/convertlog/testdata/v1")))
-	for _, only := range []bool{false, true} {
-		before := must.M1(os.ReadDir(dir))
-		_, err := Open(dir, Options{Log: silent, ReadOnly: only})
-		if err == nil || !strings.Contains(err.Error(), "`go run ./hyper/cmd/convertlog "+dir+"`") {
-			t.Errorf("ReadOnly %v: got error %v, want one with the command that converts the log", only, err)
-		}
-		after := must.M1(os.ReadDir(dir))
-		if !only {
-			after = after[1:] // LOCK
-		}
-		if len(before) != len(after) {
-			t.Errorf("files of the log: got %v, before %v, want no change", after, before)
-		}
 	}
 }

@@ -39,23 +39,18 @@ func rewardOf(w api.RewardRule) (agent.Reward, error) {
 
 // Config returns the configuration of the agent that a Spec describes. The error joins everything that is wrong.
 func Config(s api.Spec) (agent.Config, error) {
-	c, err := SavedConfig(s)
-	if err == nil && s.Replay == agent.Window.String() && c.Replay != agent.Window {
-		err = errors.New("replay window is not for this learner, which keeps sums over all rewards: leave replay out; " +
-			"to forget, use change with restart, the setting discount of bayesian-linear, or a learner that keeps data")
-	}
-	return c, err
-}
-
-// SavedConfig is Config for the Spec of a saved agent: an earlier version took a replay of window that had no effect.
-func SavedConfig(s api.Spec) (agent.Config, error) {
 	if err := errors.Join(checkNames(s), checkNumbers(s)); err != nil {
 		return agent.Config{}, err
 	}
 	c, err := uncheckedConfig(s)
-	if err == nil && len(s.Like) > 0 && !c.AddsArms() {
+	switch {
+	case err != nil:
+	case len(s.Like) > 0 && !c.AddsArms():
 		err = fmt.Errorf("like must be left out: learner %q has no separate belief for each arm, and learns anew from the "+
 			"log if arms are added", LearnerName(s))
+	case s.Replay == agent.Window.String() && c.Replay != agent.Window:
+		err = errors.New("replay window is not for this learner, which keeps sums over all rewards: leave replay out; " +
+			"to forget, use change with restart, the setting discount of bayesian-linear, or a learner that keeps data")
 	}
 	return c, err
 }

@@ -60,7 +60,7 @@ const AgentFile = "agent"
 func SpecFile(dir string) string { return filepath.Join(dir, "spec.json") }
 
 // OfFolder returns the Spec of the agent in a server's folder.
-func OfFolder(dir string) (api.Spec, error) { return read(SpecFile(dir), SavedConfig) }
+func OfFolder(dir string) (api.Spec, error) { return read(SpecFile(dir), Config) }
 
 // LastSpec returns the Spec of the agent in a server's folder, which is to continue with spec. It returns spec if the
 // folder is new. The error says that spec cannot continue the folder's log.

@@ -75,7 +75,7 @@ func Evaluate(ctx context.Context, log *Log, spec api.Spec, o EvaluateOptions) (
 		return nil, fmt.Errorf("an evaluation needs at least two decisions, and the log has %d", len(decided))
 	}
 	split := decided[out.LearnedOf]
-	c, err := agentfile.SavedConfig(spec)
+	c, err := agentfile.Config(spec)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (l *Log) ArmNames(spec api.Spec, n int) []string {
 // log has at that time. If it cannot add arms, it has all arms from the beginning.
 func (l *Log) trainedAgent(ctx context.Context, spec api.Spec, before uint64) (*agent.Agent, error) {
 	spec.Background = 0
-	c, err := agentfile.SavedConfig(spec)
+	c, err := agentfile.Config(spec)
 	if err == nil && len(spec.Arms) > 0 {
 		n := math.MaxInt
 		if c.AddsArms() {
