@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -34,9 +35,10 @@ func (a *Agent) Act(ctx context.Context, actions [][]float32) (Decision, error) 
 }
 
 // Decide chooses among the actions of a menu. The menu may differ from call to call. The agent remembers the input of
-// the chosen action until the Feedback arrives: see Config.Pending. The error is ErrNotFinite if a value that the
-// policy saw is not finite, or the error of ctx if ctx ends before the decision is made. A compilation that the call
-// stopped waiting for continues, and the next call uses its result.
+// the chosen action until the Feedback arrives: see Config.Pending. The error says what is wrong with the menu, or is
+// ErrNotFinite if a value that the policy saw is not finite, ErrLog, or the error of ctx if ctx ends before the decision
+// is made. A compilation that the call stopped waiting for continues, and the next call uses its result. If Pending is
+// full and Config.Reward keeps rewards, Decide first settles the decision that leaves, and waits for training under way.
 //
 // Decide runs in plain Go, without a program, if both the belief (hyper.Hosted) and the policy (explore.Hosted) support
 // it. Otherwise it compiles a program the first time that a number of actions occurs. Numbers of actions are rounded up
@@ -122,7 +124,7 @@ func (a *form) encoded(m Menu, own bool) ([][]float32, error) {
 
 // decide makes the decision of a number, counted from 0, with the actions padded to size.
 func (a *form) decide(belief *snapshot, actions [][]float32, size int, number uint64) (Decision, error) {
-	out, err := a.ask(shape{inputs: size}, belief, actions, uint32(number))
+	out, err := a.ask(shape{inputs: size}, belief, actions, counter(number))
 	if err != nil {
 		return Decision{}, err
 	}
@@ -139,6 +141,15 @@ func (a *form) decide(belief *snapshot, actions [][]float32, size int, number ui
 	n := a.inputsOf(actions)
 	chosen, p := floored(int(action[0]), p[:n:n], a.floor(), words)
 	return Decision{Action: chosen, Probabilities: p}, nil
+}
+
+// counter returns 32 bits of the number of a decision: they name its random numbers, and are its period. From 2^32 on
+// the first bit stays set, so that the period stays large.
+func counter(number uint64) uint32 {
+	if number > math.MaxUint32 {
+		number |= 1 << 31
+	}
+	return uint32(number)
 }
 
 // checkFloor reports a Floor that is not a probability.
@@ -179,6 +190,7 @@ func (a *form) buildAct(args []*Node) []*Node {
 		place := Iota(x.Graph(), shapes.Make(dtypes.Int32, 1, x.Shape().Dim(1)), 1)
 		there = LessThan(place, rest[1])
 	}
-	c := a.config.Learner.Act(state, nil, stream, ConvertDType(rest[0], dtypes.Int32), x, there)
+	period := ConvertDType(Min(rest[0], Const(rest[0].Graph(), uint32(math.MaxInt32))), dtypes.Int32)
+	c := a.config.Learner.Act(state, nil, stream, period, x, there)
 	return []*Node{c.Probabilities, c.Action, stream.Named("floor").Bits(2), LogicalAll(IsFinite(c.Values))}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
@@ -27,23 +28,41 @@ type Feedback struct {
 //
 // The error joins the errors of each Feedback that was not taken; all others were taken. It wraps ErrUnknown,
 // ErrExpired, ErrReward if the loss does not accept such a reward or if a later reward has a different weight,
-// ErrNotFinite if a reward is too large for single precision or if training on it diverges, ErrClosed, or the error of
-// ctx, after which no more feedback is taken. A Feedback that was not taken may be sent again.
+// ErrNotFinite if a reward is too large for single precision or if training on it diverges, ErrClosed, ErrLog, or the
+// error of ctx, after which no more feedback is taken. A Feedback that was not taken may be sent again. After ErrLog
+// the agent may have learned from the feedback, without a safe record of it.
 func (a *Agent) Observe(ctx context.Context, all ...Feedback) error {
-	var errs []error
-	var waits []func() error
-	for i, f := range all {
-		if err := ctx.Err(); err != nil {
-			errs = append(errs, fmt.Errorf("%d of %d rewards were not taken: %w", len(all)-i, len(all), err))
-			break
-		}
-		wait, err := a.take(f, time.Now())
-		if errs = append(errs, err); err == nil {
-			waits = append(waits, wait)
+	return joined(ctx, a.ObserveEach(ctx, all...), "rewards were not taken")
+}
+
+// ObserveEach is Observe with an error for each Feedback, nil for the ones that were taken.
+func (a *Agent) ObserveEach(ctx context.Context, all ...Feedback) []error {
+	return each(ctx, len(all), func(i int) (wait func() error, err error) { return a.take(all[i], time.Now()) })
+}
+
+// each makes n changes until ctx ends, and returns the error of each one. The changes share syncs of the log.
+func each(ctx context.Context, n int, change func(i int) (wait func() error, err error)) []error {
+	errs, waits := make([]error, n), make([]func() error, n)
+	for i := range n {
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			waits[i], errs[i] = change(i)
 		}
 	}
-	for _, wait := range waits { // the disk makes many records safe in one sync
-		errs = append(errs, wait())
+	for i, wait := range waits {
+		if errs[i] == nil {
+			errs[i] = wait()
+		}
+	}
+	return errs
+}
+
+// joined joins the errors of each. Errors of ctx are joined to one, which begins with the number of changes that were
+// not made and says what these are.
+func joined(ctx context.Context, errs []error, what string) error {
+	ended := func(err error) bool { return err != nil && err == ctx.Err() }
+	if at := slices.IndexFunc(errs, ended); at >= 0 {
+		err := fmt.Errorf("%d of %d %s: %w", len(errs)-at, len(errs), what, ctx.Err())
+		errs = append(errs[:at:at], err)
 	}
 	return errors.Join(errs...)
 }

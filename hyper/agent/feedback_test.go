@@ -73,6 +73,10 @@ func TestFeedbackThatIsNotTaken(t *testing.T) {
 			t.Errorf("%q: %v, %d data; want %v", id, err, a.Size(), want)
 		}
 	}
+	each := a.ObserveEach(ctx, agent.Feedback{ID: "no-ID"}, agent.Feedback{ID: good, Reward: 1})
+	if len(each) != 2 || !errors.Is(each[0], agent.ErrUnknown) || each[1] != nil {
+		t.Errorf("ObserveEach of a wrong and a good reward: got errors %v", each)
+	}
 	nan := agent.Feedback{ID: made[3].ID, Reward: float32(math.NaN())}
 	if err := a.Observe(ctx, nan); !errors.Is(err, agent.ErrNotFinite) || !strings.Contains(err.Error(), nan.ID) {
 		t.Errorf("NaN as a reward: got error %v, want ErrNotFinite with the ID", err)
@@ -87,7 +91,8 @@ func TestFeedbackThatIsNotTaken(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	left := agent.Feedback{ID: made[2].ID, Reward: 1}
-	if err := a.Observe(done, left); !errors.Is(err, context.Canceled) || a.Size() != 2 {
+	if err := a.Observe(done, left, left); !errors.Is(err, context.Canceled) || a.Size() != 2 ||
+		!strings.HasPrefix(err.Error(), "2 of 2 rewards were not taken: ") {
 		t.Errorf("canceled context: got error %v and %d data, want Canceled and 2", err, a.Size())
 	}
 	must.M(a.Observe(ctx, left))

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -192,7 +193,7 @@ func (a *form) decideOnHost(belief *snapshot, actions [][]float32, number uint64
 		return d, false, h.err
 	}
 	inputs := a.inputsOf(actions)
-	stream := rng.NewHost(a.seed()).At(uint32(number)).Named("act")
+	stream := rng.NewHost(a.seed()).At(counter(number)).Named("act")
 	p, action, ok, err := a.decideByNormals(h, actions, stream)
 	if err != nil {
 		return d, false, err
@@ -207,7 +208,7 @@ func (a *form) decideOnHost(belief *snapshot, actions [][]float32, number uint64
 	if slices.ContainsFunc(values, notFinite) {
 		return d, false, errPredictions
 	}
-	p, action = policy.DecideOnHost(values, inputs, stream.Named("policy"), int32(number))
+	p, action = policy.DecideOnHost(values, inputs, stream.Named("policy"), int32(min(number, math.MaxInt32)))
 	return a.decided(p, action, stream), true, nil
 }
 

@@ -168,6 +168,24 @@ func TestDecisionsOnHost(t *testing.T) {
 	})
 }
 
+// After more decisions than 32 bits count, epsilon-greedy still takes few random actions.
+func TestManyDecisions(t *testing.T) {
+	c := Config{Backend: "go", Floor: None}.Arms(3)
+	c.Learner.Policy = explore.EpsilonGreedy{N: 10}
+	a := must.M1(New(c))
+	_, belief := a.belief()
+	defer belief.drop()
+	x := [][]float32{{0}, {1}, {2}}
+	for _, number := range []uint64{1 << 31, 1<<32 - 30, 1<<32 + 3, 5 << 32} {
+		hosted, _ := must.M2(a.decideOnHost(belief, x, number))
+		for _, d := range []Decision{hosted, must.M1(a.decide(belief, x, 3, number))} {
+			if p := slices.Max(d.Probabilities); !(p > 0.999) {
+				t.Errorf("decision %d has probabilities %v, want one near 1", number, d.Probabilities)
+			}
+		}
+	}
+}
+
 // reversed is a linear model that predicts the opposite, and cautious is a policy that always takes the same action.
 type (
 	reversed struct{ base.Linear }

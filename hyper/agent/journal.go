@@ -162,7 +162,9 @@ func (a *Agent) commit(r journal.Record, change func()) (wait func() error, err 
 	wait = func() error { return nil }
 	if a.log != nil {
 		safe := wait
-		if _, safe, err = a.log.Append(r); err != nil {
+		if _, safe, err = a.log.Append(r); errors.Is(err, journal.ErrTooLarge) {
+			return nil, err
+		} else if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrLog, err)
 		}
 		wait = func() error {

@@ -42,7 +42,7 @@ func (n Names) Validate() error {
 // Len returns the length of the vector.
 func (n Names) Len() int { return len(n.Known) + max(n.Buckets, 0) }
 
-// Numbers returns the vector of numbers of features. Their values are float64, float32, int, bool or string. The error
+// Numbers returns the vector of numbers of features. Their values are numbers of any type, bool or string. The error
 // lists all features that are unknown, have another type, or are not finite: it wraps ErrNotFinite if a value is not
 // between -1e18 and 1e18.
 func (n Names) Numbers(features map[string]any) ([]float32, error) {
@@ -104,15 +104,15 @@ func (n Names) unknown(name string) error {
 
 // number converts the value of a feature that is not a text.
 func number(v any) (out float32, err error) {
-	switch v := v.(type) {
-	case float64:
-		out = float32(v)
-	case float32:
-		out = v
-	case int:
-		out = float32(v)
-	case bool:
-		if v {
+	switch n := reflect.ValueOf(v); {
+	case n.CanFloat():
+		out = float32(n.Float())
+	case n.CanInt():
+		out = float32(n.Int())
+	case n.CanUint():
+		out = float32(n.Uint())
+	case n.Kind() == reflect.Bool:
+		if n.Bool() {
 			out = 1
 		}
 	default:

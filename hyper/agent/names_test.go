@@ -40,7 +40,7 @@ func TestHashedNames(t *testing.T) {
 	if math.Abs(float64(signs)) > 5*100 {
 		t.Errorf("the signs have the sum %d, want about 0", signs)
 	}
-	x, err := n.Numbers(map[string]any{"age": 3.5, "word": "hello", "visits": 2})
+	x, err := n.Numbers(map[string]any{"age": 3.5, "word": "hello", "visits": uint16(2)})
 	if err != nil || x[0] != 3.5 || len(x) != 17 {
 		t.Fatal(x, err)
 	}
@@ -63,7 +63,7 @@ func TestWrongNames(t *testing.T) {
 			`unknown feature "colour=red"; the features are age`: {"age": []int{1}, "colour": "red"},
 		`feature "age" must be a number, true, false or a string, got nothing`:   {"age": nil},
 		`feature "age" must be a number, true, false or a string, got an object`: {"age": map[string]any{}},
-		`feature "age" must be a number, true, false or a string, got int8`:      {"age": int8(1)},
+		`feature "age" must be a number, true, false or a string, got complex64`: {"age": complex64(1)},
 		`feature "age" must be a number, true or false, got the string "x"`:      {"age": "x"},
 	} {
 		if _, err := n.Numbers(features); fmt.Sprint(err) != want {

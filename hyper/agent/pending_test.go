@@ -38,3 +38,15 @@ func heapBytes() int {
 	runtime.ReadMemStats(&m)
 	return int(m.HeapAlloc)
 }
+
+// A decision that is too late for its place does not wait, also if no other decision does.
+func TestPutTooLate(t *testing.T) {
+	zero := float32(0)
+	p := pending{size: 1, reward: Reward{Wait: time.Hour, Default: &zero}}
+	p.put(newWaiting(1, []float32{1}, time.Now()))
+	p.change(1, func(w *waiting) { w.counted = true })
+	p.queue = make(queue, 2*p.size+16)
+	if p.put(newWaiting(0, []float32{1}, time.Now())) {
+		t.Error("a decision that is not remembered is the next to be settled")
+	}
+}

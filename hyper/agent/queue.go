@@ -66,7 +66,7 @@ func (p *pending) wait(w *waiting) (first bool) {
 	} else {
 		heap.Push(&p.queue, waitSince{w.since(), w.number})
 	}
-	return p.queue[0].number == w.number
+	return len(p.queue) > 0 && p.queue[0].number == w.number
 }
 
 // top returns the decision whose wait ends first, and the end of its wait; ok is false if no decision waits.

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -85,8 +84,7 @@ func TestReservoirOfConditionedBelief(t *testing.T) {
 	}
 }
 
-// Agents that keep sums over their data refuse a window, and the error names what they can do to forget. A file in
-// which an earlier version saved such a window is read without it.
+// Agents that keep sums over their data refuse a window, and the error names what they can do to forget.
 func TestWindowOfSums(t *testing.T) {
 	window := Config{Replay: Window, Backend: backend.Go}
 	for want, c := range map[string]Config{
@@ -119,12 +117,6 @@ func TestWindowOfSums(t *testing.T) {
 	if mean < 0.9 {
 		t.Errorf("the mean of arm 0 is %v after a window of 10 rewards of 1, want about 1", mean)
 	}
-
-	c, path := Config{Backend: backend.Go}.Arms(2), filepath.Join(t.TempDir(), "agent")
-	a = must.M1(New(c))
-	a.form.made.Replay = Window
-	must.M(a.Save(path))
-	must.M1(Load(c, path))
 }
 
 // A window has the last data, in order, and |D| of its loss is their number. |D| of a reservoir is the number of all

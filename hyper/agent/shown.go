@@ -2,8 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
@@ -16,19 +14,12 @@ import (
 // The error joins the errors of each decision that the agent does not remember; the others are marked. It wraps
 // ErrUnknown, ErrExpired, ErrLog, or the error of ctx.
 func (a *Agent) Shown(ctx context.Context, ids ...string) error {
-	var errs []error
-	wait := a.syncLog
-	for i, id := range ids {
-		if err := ctx.Err(); err != nil {
-			errs = append(errs, fmt.Errorf("%d of %d decisions were not marked as shown: %w", len(ids)-i, len(ids), err))
-			break
-		}
-		next, err := a.show(id, time.Now())
-		if errs = append(errs, err); err == nil {
-			wait = next
-		}
-	}
-	return errors.Join(append(errs, wait())...)
+	return joined(ctx, a.ShownEach(ctx, ids...), "decisions were not marked as shown")
+}
+
+// ShownEach is Shown with an error for each decision, nil for the ones that are marked.
+func (a *Agent) ShownEach(ctx context.Context, ids ...string) []error {
+	return each(ctx, len(ids), func(i int) (wait func() error, err error) { return a.show(ids[i], time.Now()) })
 }
 
 // show marks a decision as shown at the time now. The caller must call wait.

@@ -29,6 +29,7 @@ type service struct {
 	address   string
 	tokenFile string
 	tls       serve.TLS
+	ca        string // of the server of --from
 	saveEvery time.Duration
 	askEvery  time.Duration
 	sync      string
@@ -85,6 +86,8 @@ server at URL learns.`,
 	f.StringVar(&v.options.From, "from", "",
 		"address of a server that learns, such as http://agent:8080: decide by its snapshots. "+
 			"--token-file, --tls-cert and --tls-key also apply to requests to that server")
+	f.StringVar(&v.ca, "tls-ca", "",
+		"authority of the certificate of the server of --from, PEM (default: the authorities of the system)")
 	f.DurationVar(&v.askEvery, "ask-every", 10*time.Second,
 		"time between requests to the server of --from for a new snapshot")
 	f.StringVar(&v.tokenFile, "token-file", "", "file with the token that clients must send")
@@ -95,7 +98,7 @@ server at URL learns.`,
 	f.Int64Var(&v.options.MostBytes, "max-bytes", 1<<20, "largest size of a request in bytes")
 	f.IntVar(&v.options.MostActions, "max-actions", 1000, "largest number of actions of a decision")
 	f.Float64Var(&v.options.Rate, "rate", 0,
-		"largest number of requests per second of all clients together, /v1/health and /metrics aside; 0 means no bound")
+		"largest number of requests per second of all clients with the token together, except /metrics; 0 means no bound")
 	f.BoolVar(&v.options.Pprof, "pprof", false, "serve Go's profiles at /debug/pprof/")
 	return c
 }
@@ -130,13 +133,16 @@ func (v *service) run(ctx context.Context) error {
 	if name, _, _ := net.SplitHostPort(v.address); name != "" && net.ParseIP(name) == nil {
 		v.options.Hosts = append(v.options.Hosts, name)
 	}
-	if v.options.From != "" && secure != nil {
-		if v.options.Client, err = serve.NewClient(v.tls.Cert, v.tls.Key, v.tls.ClientCA); err != nil {
+	switch {
+	case v.options.From == "" && v.ca != "":
+		return errors.New("--tls-ca needs --from")
+	case v.options.From != "":
+		if v.options.Client, err = serve.NewClient(v.tls.Cert, v.tls.Key, v.ca); err != nil {
 			return err
 		}
 	}
 	v.options.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
-	s, err := serve.New(v.options)
+	s, err := serve.New(ctx, v.options)
 	if err != nil {
 		return err
 	}
@@ -167,11 +173,7 @@ func (v *service) serve(ctx context.Context, s *serve.Server, listener net.Liste
 	every, repeat, failing := v.saveEvery, s.Save, "the agent cannot be saved"
 	if v.options.From != "" {
 		every, failing = v.askEvery, "the server continues with the last snapshot"
-		repeat = func() error {
-			ctx, cancel := context.WithTimeout(ctx, time.Minute)
-			defer cancel()
-			return s.Refresh(ctx)
-		}
+		repeat = func() error { return s.Refresh(ctx) }
 	}
 	var tick <-chan time.Time
 	if every > 0 {

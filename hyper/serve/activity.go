@@ -74,6 +74,7 @@ func (a *activity) decided(id, arm string, took, wait time.Duration, settled fun
 	defer a.mu.Unlock()
 	if wait > 0 && id != "" {
 		a.waits = append(a.waits, waited{id, a.now()})
+		a.waits = a.waits[max(len(a.waits)-mostRemembered, 0):]
 		a.settle(8, wait, settled)
 	}
 	s := a.step()

@@ -136,3 +136,14 @@ func TestActivityOfSilence(t *testing.T) {
 		t.Errorf("%d decisions still wait, want none", len(a.waits))
 	}
 }
+
+// The decisions that wait to be settled are bounded.
+func TestActivityIsBounded(t *testing.T) {
+	a := newActivity(time.Now)
+	for i := range mostRemembered + 10 {
+		a.decided(fmt.Sprint(i), "old", 0, time.Hour, nil)
+	}
+	if n := len(a.waits); n != mostRemembered || a.waits[0].id != "10" {
+		t.Errorf("%d decisions wait, the first is %s, want %d and 10", n, a.waits[0].id, mostRemembered)
+	}
+}

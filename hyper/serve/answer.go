@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 	"github.com/hypermodels/hypermodels/hyper/serve/api"
 )
@@ -106,6 +107,8 @@ func statusOf(err error) int {
 		return http.StatusNotFound
 	case errors.Is(err, agent.ErrExpired):
 		return http.StatusGone
+	case errors.Is(err, journal.ErrTooLarge):
+		return http.StatusRequestEntityTooLarge
 	case errors.Is(err, agent.ErrNotFinite), errors.Is(err, agent.ErrReward):
 		return http.StatusUnprocessableEntity
 	case errors.Is(err, errClosed), errors.Is(err, agent.ErrLog), errors.Is(err, agent.ErrClosed),
@@ -128,7 +131,7 @@ func write(w http.ResponseWriter, status int, v any) {
 // routes serves a mux, and answers in JSON where the mux would answer in plain text: 404, and 405 with the allowed
 // methods.
 func (s *Server) routes(mux *http.ServeMux) http.Handler {
-	missing := s.guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	missing := s.guard(s.limited(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		plain := header{}
 		h, _ := mux.Handler(r)
 		h.ServeHTTP(plain, r)
@@ -138,7 +141,7 @@ func (s *Server) routes(mux *http.ServeMux) http.Handler {
 			return
 		}
 		fail(w, http.StatusNotFound, fmt.Errorf("there is no %.80s; openapi.json lists the paths", r.URL.Path))
-	}))
+	})))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, pattern := mux.Handler(r); pattern != "" {
 			h.ServeHTTP(w, r)
@@ -173,13 +176,13 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// limited refuses requests that exceed the Rate. It always lets monitoring pass: /v1/health and /metrics.
+// limited refuses requests that exceed the Rate, except /metrics.
 func (s *Server) limited(next http.Handler) http.Handler {
 	if s.limit == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if path := r.URL.Path; path != "/v1/health" && path != "/metrics" && !s.limit.Allow() {
+		if r.URL.Path != "/metrics" && !s.limit.Allow() {
 			w.Header().Set("Retry-After", "1")
 			fail(w, http.StatusTooManyRequests, fmt.Errorf("more than %v requests a second; try again", s.options.Rate))
 			return

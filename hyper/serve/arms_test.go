@@ -81,7 +81,7 @@ func (c *client) again(spec api.Spec) *client {
 	must.M(c.server.Close())
 	o := c.server.options
 	o.Spec = spec
-	s := must.M1(New(o))
+	s := must.M1(New(c.t.Context(), o))
 	return &client{c.t, s, serveOn(c.t, s), c.router, c.token}
 }
 
@@ -277,7 +277,7 @@ func TestServerArmsComeAndGo(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "other")
 			must.M(offline.SaveNew(again, as("b", "a", "d", "c"), dir))
 			o := Options{Spec: as("a", "b", "d"), Dir: dir, Log: slog.New(slog.DiscardHandler)}
-			s := must.M1(New(o))
+			s := must.M1(New(t.Context(), o))
 			if !slices.Equal(s.now.names, []string{"a", "b", "c", "d"}) || !slices.Equal(s.now.Places, []int{0, 1, 3}) {
 				t.Errorf("got names %v at places %v, want a, b, c, d at 0, 1, 3", s.now.names, s.now.Places)
 			}
@@ -452,12 +452,12 @@ func TestServerArmsRefused(t *testing.T) {
 	c.lives(2)
 	n.lives(2)
 	fresh := Options{Spec: arms(three, map[string]string{"a": "q"}, "a", "b"), Dir: t.TempDir(), Log: n.server.options.Log}
-	if _, err := New(fresh); err == nil || !strings.Contains(err.Error(), `cannot begin like "q"`) {
+	if _, err := New(t.Context(), fresh); err == nil || !strings.Contains(err.Error(), `cannot begin like "q"`) {
 		t.Errorf("new folder: got error %v, want one about the arm q", err)
 	}
 	fresh.Spec.Like["a"], fresh.Dir = "b", t.TempDir()
 	for range 2 {
-		must.M(must.M1(New(fresh)).Close())
+		must.M(must.M1(New(t.Context(), fresh)).Close())
 	}
 	log := must.M1(offline.OpenFolder(c.server.options.Dir, func() offline.Records { return c.server.log.All(0) }))
 	if _, err := offline.Evaluate(t.Context(), log, arms(three, nil, "a", "bb"), offline.EvaluateOptions{}); err == nil ||
@@ -507,7 +507,7 @@ func TestServerArmsCrash(t *testing.T) {
 						must.M(os.Remove(filepath.Join(dir, agentfile.AgentFile)))
 					}
 					o.Dir, o.Spec = dir, next
-					s, err := New(o)
+					s, err := New(t.Context(), o)
 					if err != nil {
 						t.Errorf("file %s, Spec %s, started with the arms %v: got error %v", file, left, next.Arms, err)
 						continue

@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -19,7 +20,8 @@ import (
 func Example() {
 	dir := must.M1(os.MkdirTemp("", "agent"))
 	defer os.RemoveAll(dir)
-	s := must.M1(serve.New(serve.Options{Spec: must.M1(agentfile.Read("testdata/pages.json")), Dir: dir}))
+	spec := must.M1(agentfile.Read("testdata/pages.json"))
+	s := must.M1(serve.New(context.Background(), serve.Options{Spec: spec, Dir: dir}))
 	server := httptest.NewServer(s.Handler()) // in a service: hyper serve testdata/pages.json
 	defer server.Close()
 

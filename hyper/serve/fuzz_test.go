@@ -28,7 +28,7 @@ func FuzzRequests(f *testing.F) {
 		f.Add("/v1/shown", text)
 	}
 	o := Options{Spec: pages, Dir: f.TempDir(), MostBytes: 4096, MostActions: 8}
-	s := must.M1(New(o))
+	s := must.M1(New(f.Context(), o))
 	handler := s.Handler()
 	f.Fuzz(func(t *testing.T, path, text string) {
 		if !slices.Contains([]string{"/v1/decide", "/v1/reward", "/v1/shown"}, path) {

@@ -17,14 +17,19 @@ import (
 )
 
 // begin opens the agent of the folder. If the Spec has other names, it then continues with the Spec as Reload does.
-func (s *Server) begin(spec api.Spec) error {
+func (s *Server) begin(ctx context.Context, spec api.Spec) error {
 	last, err := agentfile.LastSpec(s.options.Dir, spec)
 	if err != nil {
 		return err
 	}
 	as := spec
-	if !agentfile.SameFeatures(spec, last) && !s.fits(spec) { // an earlier server may have ended during this change
-		as = last
+	if !agentfile.SameFeatures(spec, last) {
+		if last, err = s.withMeaning(last); err != nil {
+			return err
+		}
+		if !agentfile.SameFeatures(spec, last) {
+			as = last
+		}
 	}
 	as.Like = last.Like // the new entries of Like are still to be applied
 	if s.now, err = s.open(as); errors.Is(err, agent.ErrOtherConfig) {
@@ -35,7 +40,7 @@ func (s *Server) begin(spec api.Spec) error {
 		return err
 	}
 	if !agentfile.Equal(s.now.Spec, spec) {
-		err = s.Reload(context.Background(), spec)
+		err = s.Reload(ctx, spec)
 	}
 	for _, arm := range slices.Sorted(maps.Keys(spec.Like)) { // also for a new folder
 		if like := spec.Like[arm]; err == nil && !slices.Contains(s.now.names, like) {
@@ -130,14 +135,25 @@ func (s *Server) made(spec api.Spec) (arms []string, from uint64, err error) {
 	return last.Arms, f.Log, nil
 }
 
-// fits reports whether the file of the folder was saved by an agent of a Spec, apart from its arms.
-func (s *Server) fits(spec api.Spec) bool {
-	made, _, err := s.made(spec)
+// withMeaning returns a Spec with the features whose numbers the agent's file has learned from. The folder's Spec has
+// others if an earlier server ended while it changed them; the log has them.
+func (s *Server) withMeaning(spec api.Spec) (api.Spec, error) {
+	_, from, err := s.made(spec)
 	if err != nil {
-		return false
+		return spec, err
 	}
-	c, err := agentfile.ConfigWithArms(spec, made)
-	return err == nil && agent.Check(c, s.file()) == nil
+	for r, err := range s.log.All(0) {
+		if err != nil {
+			return spec, err
+		}
+		if r.Number >= from {
+			break
+		}
+		if f := r.Features; f != nil {
+			spec.Context, spec.Action = agentfile.FromJournal(f.Context), agentfile.FromJournal(f.Action)
+		}
+	}
+	return spec, nil
 }
 
 // logMeaning logs the meaning of the numbers of a Spec, if the last meaning in the records from a number onward

@@ -30,6 +30,7 @@ var errReads = errors.New("this server only reads")
 type source struct {
 	url, token string
 	client     *http.Client
+	patience   time.Duration
 
 	taking sync.Mutex // held while a snapshot is taken
 	tag    string     // tag of the present snapshot
@@ -51,14 +52,14 @@ func checkFrom(from string) error {
 
 // newReader is New for a server that reads. If the source does not answer, the server starts with its last snapshot, if
 // there is one.
-func newReader(s *Server) (*Server, error) {
+func newReader(ctx context.Context, s *Server) (*Server, error) {
 	o := s.options
 	if _, err := os.Stat(filepath.Join(o.Dir, logFolder)); err == nil {
 		return nil, fmt.Errorf("%s is the folder of a server that learns: give another folder", o.Dir)
 	}
 	s.source = &source{url: strings.TrimSuffix(o.From, "/"), token: o.Token,
-		client: cmp.Or(o.Client, http.DefaultClient)}
-	err := s.Refresh(context.Background())
+		client: cmp.Or(o.Client, http.DefaultClient), patience: o.patience}
+	err := s.Refresh(ctx)
 	if err != nil && s.now.Agent == nil {
 		kept := s.openSnapshot()
 		if errors.Is(kept, fs.ErrNotExist) {
@@ -168,8 +169,48 @@ func (s *Server) follow(spec api.Spec, file string) error {
 	return nil
 }
 
-// get sends a GET request to the source. The caller closes the body of the answer.
+// get sends a GET request to the source. The caller closes the body of the answer. The request fails if the source sends
+// nothing for too long, and may otherwise take any time.
 func (o *source) get(ctx context.Context, path, tag string) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	late := time.AfterFunc(o.patience, func() { cancel(fmt.Errorf("%s has sent nothing for %v", o.url, o.patience)) })
+	w, err := o.ask(ctx, path, tag)
+	if err != nil {
+		late.Stop()
+		err = cmp.Or(context.Cause(ctx), err)
+		cancel(nil)
+		return nil, err
+	}
+	w.Body = awaited{w.Body, ctx, cancel, late, o.patience}
+	return w, nil
+}
+
+// awaited is the body of an answer, whose parts must not come too late.
+type awaited struct {
+	io.ReadCloser
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	late     *time.Timer
+	patience time.Duration
+}
+
+func (b awaited) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.late.Reset(b.patience)
+	if err != nil && err != io.EOF {
+		err = cmp.Or(context.Cause(b.ctx), err)
+	}
+	return n, err
+}
+
+func (b awaited) Close() error {
+	b.late.Stop()
+	b.cancel(nil)
+	return b.ReadCloser.Close()
+}
+
+// ask sends a GET request, and returns the answer if its status is 200, or 304 for a tag.
+func (o *source) ask(ctx context.Context, path, tag string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, o.url+path, nil)
 	if err != nil {
 		return nil, err
@@ -251,6 +292,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer f.Close()
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a large snapshot takes longer than other answers
 	w.Header().Set("ETag", tag)
 	w.Header().Set("Content-Type", "application/octet-stream")
 	http.ServeContent(w, r, "", time.Time{}, f)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/janpfeifer/must"
 )
@@ -19,7 +20,7 @@ import (
 // reading runs a reader of a server.
 func reading(t *testing.T, from, token, dir string) (*client, error) {
 	t.Helper()
-	s, err := New(Options{From: from, Token: token, Dir: dir, Log: slog.New(slog.DiscardHandler)})
+	s, err := New(t.Context(), Options{From: from, Token: token, Dir: dir, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
 	}
@@ -150,5 +151,24 @@ func TestServerReadsNot(t *testing.T) {
 	t.Cleanup(html.Close)
 	if _, err := reading(t, html.URL, "", filepath.Join(t.TempDir(), "agent")); err == nil {
 		t.Error("HTML in place of a snapshot: got no error")
+	}
+}
+
+// A source that accepts connections and sends nothing does not stop the start.
+func TestSilentSource(t *testing.T) {
+	for sends, want := range map[int]string{0: "has sent nothing for 50ms", 3: "has sent nothing for 50ms"} {
+		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("ETag", `"1"`)
+			if sends > 0 {
+				must.M1(w.Write(make([]byte, sends)))
+				must.M(http.NewResponseController(w).Flush())
+			}
+			<-r.Context().Done()
+		}))
+		t.Cleanup(h.Close)
+		_, err := New(t.Context(), Options{From: h.URL, Dir: t.TempDir(), patience: 50 * time.Millisecond})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d bytes: got error %v, want %q", sends, err, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 
@@ -140,7 +141,28 @@ func (s *Server) replaceAgent(ctx context.Context, spec api.Spec, anew bool) err
 			return err
 		}
 	}
+	if seen, err = s.nearlyAll(ctx, next, spec, seen); err != nil {
+		return err
+	}
 	return s.reopen(spec, func() error { return s.replaceFile(ctx, next, spec, seen) })
+}
+
+// nearlyAll lets next learn from the records of the log from record seen on, while the present agent decides, until few
+// are left or they do not become fewer. It returns the number of the first record that is left.
+func (s *Server) nearlyAll(ctx context.Context, next *agent.Agent, spec api.Spec, seen uint64) (uint64, error) {
+	const few = 1000 // records that next can learn while requests wait
+	for last := uint64(math.MaxUint64); ; {
+		end := s.log.Next()
+		left := end - seen
+		if left <= few || left >= last {
+			return seen, nil
+		}
+		later := func() offline.Records { return s.log.All(seen) }
+		if err := offline.CatchUp(ctx, next, spec, later, s.now.Spec, end); err != nil {
+			return seen, err
+		}
+		seen, last = end, left
+	}
 }
 
 // reopen calls do while no agent uses the log, and then opens the agent again with a Spec. After an error the server is

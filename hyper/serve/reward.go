@@ -24,18 +24,25 @@ func (s *Server) reward(ctx context.Context, r *api.RewardRequest) (*api.RewardR
 	a, done := s.agent()
 	defer done()
 	out := &api.RewardReply{}
-	for _, f := range all {
-		err := s.take(ctx, a, f)
+	out.Taken, out.Errors, err = results(ctx, s.take(ctx, a, all), one, func(i int) string { return all[i].ID })
+	return out, err
+}
+
+// results counts the changes without an error, and lists the errors of the others with the IDs of their decisions. An
+// error that concerns the whole request is returned: the only error of one change, or that the agent takes no more.
+func results(ctx context.Context, errs []error, one bool, id func(i int) string) (done int,
+	failed []api.DecisionError, err error) {
+	for i, err := range errs {
 		switch {
 		case err == nil:
-			out.Taken++
-		case one, ctx.Err() != nil, errors.Is(err, agent.ErrClosed):
-			return nil, err
+			done++
+		case one, ctx.Err() != nil, errors.Is(err, agent.ErrClosed), errors.Is(err, agent.ErrLog):
+			return 0, nil, err
 		default:
-			out.Errors = append(out.Errors, api.DecisionError{ID: f.ID, Error: err.Error()})
+			failed = append(failed, api.DecisionError{ID: id(i), Error: err.Error()})
 		}
 	}
-	return out, nil
+	return done, failed, nil
 }
 
 // rewardsIn returns the rewards of a request. one reports whether the request has the form of one reward.
@@ -66,19 +73,32 @@ func rewardsIn(r *api.RewardRequest) (all []api.Reward, one bool, err error) {
 	return all, one, nil
 }
 
-func (s *Server) take(ctx context.Context, a served, f api.Reward) error {
-	if w := f.Weight; !a.weighted && w != 0 && w != 1 {
-		return fmt.Errorf("%w: weight must be left out, because the agent's learner counts each reward once, got %v",
-			agent.ErrReward, w)
+// take lets the agent learn from rewards, and returns the error of each.
+func (s *Server) take(ctx context.Context, a served, all []api.Reward) []error {
+	errs := make([]error, len(all))
+	var right []int
+	var feedback []agent.Feedback
+	for i, f := range all {
+		if w := f.Weight; !a.weighted && w != 0 && w != 1 {
+			errs[i] = fmt.Errorf("%w: weight must be left out, because the agent's learner counts each reward once, got %v",
+				agent.ErrReward, w)
+			continue
+		}
+		right, feedback = append(right, i), append(feedback, agent.Feedback{ID: f.ID, Reward: *f.Reward, Weight: f.Weight})
 	}
 	begun := time.Now()
-	err := a.Observe(ctx, agent.Feedback{ID: f.ID, Reward: *f.Reward, Weight: f.Weight})
-	if err == nil {
-		if c := a.Spec.Reward.Combine; c == "" || c == agent.First.String() { // other rules count at the settlement
-			s.active.rewarded(f.ID, *f.Reward)
-		}
-		s.calib.rewarded(f.ID, *f.Reward)
+	for k, err := range a.ObserveEach(ctx, feedback...) {
+		errs[right[k]] = withHint(err)
 	}
-	s.metrics.rewarded(*f.Reward, err, time.Since(begun))
-	return withHint(err)
+	took := time.Since(begun) / time.Duration(len(all))
+	for i, f := range all {
+		if errs[i] == nil {
+			if c := a.Spec.Reward.Combine; c == "" || c == agent.First.String() { // other rules count at the settlement
+				s.active.rewarded(f.ID, *f.Reward)
+			}
+			s.calib.rewarded(f.ID, *f.Reward)
+		}
+		s.metrics.rewarded(*f.Reward, errs[i], took)
+	}
+	return errs
 }

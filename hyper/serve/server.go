@@ -2,7 +2,7 @@
 // shows what it does. The command is `hyper serve`.
 //
 //	spec, err := agentfile.Read("pages.json")
-//	s, err := serve.New(serve.Options{Spec: spec, Dir: "agent"})
+//	s, err := serve.New(ctx, serve.Options{Spec: spec, Dir: "agent"})
 //	err = http.ListenAndServe("127.0.0.1:8080", s.Handler())
 //	err = s.Close()
 //
@@ -64,16 +64,19 @@ type Options struct {
 
 	MostBytes   int64   // largest size of a request in bytes; 0 means 1 MiB
 	MostActions int     // largest number of actions of a decision; 0 means 1,000
-	Rate        float64 // most requests per second of all clients together, /v1/health and /metrics aside; 0: no bound
+	Rate        float64 // most requests per second of all clients with the Token, except /metrics; 0 means no bound
 
 	Pprof bool         // serves Go's profiles at /debug/pprof/
 	Log   *slog.Logger // nil means slog.Default()
+
+	patience time.Duration // without a byte from the server of From until a request to it fails; 0 means a minute
 }
 
 func (o Options) withDefaults() Options {
 	o.MostBytes = cmp.Or(o.MostBytes, 1<<20)
 	o.MostActions = cmp.Or(o.MostActions, 1000)
 	o.Log = cmp.Or(o.Log, slog.Default())
+	o.patience = cmp.Or(o.patience, time.Minute)
 	return o
 }
 
@@ -150,9 +153,10 @@ func (s *Server) agent() (a served, done func()) {
 
 // New returns a server for the agent that was saved in the folder, with the records that its log has since, or for a
 // new agent. The agent has everything that an earlier server has acknowledged, however that server ended. New compiles
-// the programs of decisions and rewards, so that the first request does not wait for them. The error joins what is
-// wrong with the options or the Spec.
-func New(o Options) (*Server, error) {
+// the programs of decisions and rewards, so that the first request does not wait for them. If the Spec has other names
+// than the saved agent, New continues as Reload does, which can take minutes. The error joins what is wrong with the
+// options or the Spec, or is the error of ctx. The caller calls Save, or with From Refresh, from time to time.
+func New(ctx context.Context, o Options) (*Server, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -166,7 +170,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	if o.From != "" {
-		return newReader(s)
+		return newReader(ctx, s)
 	}
 	if _, err := agentfile.Config(o.Spec); err != nil {
 		return nil, err
@@ -179,7 +183,7 @@ func New(o Options) (*Server, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	if err := s.begin(o.Spec); err != nil {
+	if err := s.begin(ctx, o.Spec); err != nil {
 		return nil, errors.Join(err, s.log.Close())
 	}
 	return s, nil
@@ -239,7 +243,7 @@ func (s *Server) Close() error {
 // Handler returns the handler of all requests: see openapi.json.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	guarded := func(pattern string, h http.Handler) { mux.Handle(pattern, s.guard(h)) }
+	guarded := func(pattern string, h http.Handler) { mux.Handle(pattern, s.guard(s.limited(h))) }
 	guarded("POST /v1/decide", answer(s, "decide", s.decide))
 	guarded("POST /v1/explain", answer(s, "explain", s.explain))
 	guarded("POST /v1/reward", answer(s, "reward", s.reward))
@@ -258,7 +262,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /v1/health", answer(s, "health", s.health)) // for probes, which have no token
 	mux.HandleFunc("GET /{$}", page)                                // asks for the token
 	mux.HandleFunc("GET /openapi.json", openapi)
-	return s.recovered(s.own(s.limited(s.routes(mux))))
+	return s.recovered(s.own(s.routes(mux)))
 }
 
 // health reports whether the agent learns.

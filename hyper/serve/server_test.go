@@ -52,7 +52,7 @@ func serving(t *testing.T, o Options) *client {
 	t.Helper()
 	o.Dir = filepath.Join(t.TempDir(), "agent")
 	o.Log = slog.New(slog.DiscardHandler)
-	s := must.M1(New(o))
+	s := must.M1(New(t.Context(), o))
 	h := httptest.NewServer(s.Handler())
 	t.Cleanup(h.Close)
 	return &client{t, s, h.URL, router(), o.Token}
@@ -389,7 +389,12 @@ func TestServerToken(t *testing.T) {
 // Requests beyond the Rate are refused, and later ones are answered again. Probes are always answered: a busy server is
 // not a broken one.
 func TestServerRate(t *testing.T) {
-	c := serving(t, Options{Spec: pages, Rate: 5})
+	c := serving(t, Options{Spec: pages, Rate: 5, Token: "secret"})
+	c.token = "wrong" // requests of strangers do not count
+	for range 12 {
+		c.send("GET", "/v1/spec", "")
+	}
+	c.token = "secret"
 	var got []int
 	for range 12 {
 		status, _ := c.send("GET", "/v1/spec", "")
@@ -409,7 +414,7 @@ func TestServerRate(t *testing.T) {
 // A restarted server has the saved data, and the decisions that wait for their reward.
 func TestServerRestarts(t *testing.T) {
 	o := Options{Spec: pages, Dir: filepath.Join(t.TempDir(), "deep", "agent"), Log: slog.New(slog.DiscardHandler)}
-	s := must.M1(New(o))
+	s := must.M1(New(t.Context(), o))
 	var waiting string
 	for i := range 5 {
 		d := must.M1(s.decide(t.Context(), &api.DecisionRequest{Context: map[string]any{"age": 20.0 + float64(i)}}))
@@ -424,19 +429,19 @@ func TestServerRestarts(t *testing.T) {
 	if _, err := s.reward(t.Context(), &api.RewardRequest{ID: waiting, Reward: &y}); statusOf(err) != http.StatusServiceUnavailable {
 		t.Errorf("reward after Close: got error %v, want status 503", err)
 	}
-	again := must.M1(New(o))
+	again := must.M1(New(t.Context(), o))
 	must.M1(again.reward(t.Context(), &api.RewardRequest{ID: waiting, Reward: &y}))
 	if n := again.now.Size(); n != 5 {
 		t.Errorf("got %d data, want 5", n)
 	}
-	if _, err := New(o); !errors.Is(err, durable.ErrLocked) || !strings.Contains(err.Error(), "lock") ||
+	if _, err := New(t.Context(), o); !errors.Is(err, durable.ErrLocked) || !strings.Contains(err.Error(), "lock") ||
 		!strings.HasPrefix(err.Error(), o.Dir+" is the folder of another server, or of a program with an agent: stop it, "+
 			"or give another folder with --dir: ") {
 		t.Errorf("two servers of one folder: got error %v, want one about the lock", err)
 	}
 	must.M(again.Close())
 	o.Spec.Seed = 3
-	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "a different configuration: Seed") {
+	if _, err := New(t.Context(), o); err == nil || !strings.Contains(err.Error(), "a different configuration: Seed") {
 		t.Errorf("another Spec: got error %v, want one about the seed", err)
 	} else if !strings.Contains(err.Error(), "spec.json, then change them and send SIGHUP") {
 		t.Errorf("another Spec: got error %v, want one that says what to do", err)
@@ -552,7 +557,7 @@ func TestServerReloadsAnother(t *testing.T) {
 	must.M(c.server.Close())
 	o := c.server.options
 	o.Spec = next
-	again := must.M1(New(o))
+	again := must.M1(New(t.Context(), o))
 	if n := again.now.Size(); n != 31 {
 		t.Errorf("after a restart: got %d data, want 31", n)
 	}
@@ -570,7 +575,7 @@ func TestServerReloadsNoneOfOtherData(t *testing.T) {
 	defer a.Close()
 	dir := filepath.Join(t.TempDir(), "taught")
 	must.M(offline.SaveNew(a, pages, dir))
-	taught := must.M1(New(Options{Spec: pages, Dir: dir, Log: slog.New(slog.DiscardHandler)}))
+	taught := must.M1(New(t.Context(), Options{Spec: pages, Dir: dir, Log: slog.New(slog.DiscardHandler)}))
 	defer taught.Close()
 	next := pages
 	next.Seed = 4

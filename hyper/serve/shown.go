@@ -27,18 +27,13 @@ func (s *Server) shown(ctx context.Context, r *api.ShownRequest) (*api.ShownRepl
 	a, done := s.agent()
 	defer done()
 	out := &api.ShownReply{}
-	for _, id := range ids {
-		err := withHint(a.Shown(ctx, id))
-		switch {
-		case err == nil:
-			out.Shown++
-		case one, ctx.Err() != nil, errors.Is(err, agent.ErrLog):
-			return nil, err
-		default:
-			out.Errors = append(out.Errors, api.DecisionError{ID: id, Error: err.Error()})
-		}
+	errs := a.ShownEach(ctx, ids...)
+	for i := range errs {
+		errs[i] = withHint(errs[i])
 	}
-	return out, nil
+	var err error
+	out.Shown, out.Errors, err = results(ctx, errs, one, func(i int) string { return ids[i] })
+	return out, err
 }
 
 // withHint adds advice to the error of a decision that the agent does not remember.

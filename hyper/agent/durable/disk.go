@@ -4,9 +4,10 @@ import (
 	"errors"
 	"io"
 	"os"
-	"runtime"
 
 	"github.com/gofrs/flock"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
 // disk is the interface of a log to a file system. Tests implement it with disks whose writes fail, or which lose
@@ -52,24 +53,7 @@ func (machine) Create(path string) (file, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-func (machine) Sync(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	how := os.O_RDWR
-	if info.IsDir() {
-		if runtime.GOOS == "windows" {
-			return nil // Windows cannot sync folders
-		}
-		how = os.O_RDONLY
-	}
-	f, err := os.OpenFile(path, how, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
+func (machine) Sync(path string) error { return saved.Sync(path) }
 
 // locked locks a file. The file is never removed: if processes removed the file that they lock, two could hold the
 // lock.

@@ -79,7 +79,7 @@ func (w *writer) texts(all []string) {
 func (r *reader) texts() (out []string) {
 	n := r.count(len(r.left))
 	for i := 0; i < n && r.err == nil; i++ {
-		out = append(out, r.textOf(mostBytes))
+		out = append(out, r.textOf(MaxBytes))
 	}
 	return out
 }

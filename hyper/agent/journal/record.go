@@ -89,9 +89,14 @@ func versionOf(kind byte) byte {
 	return lastVersion
 }
 
-// These are the bounds of a record: in bytes, of each number that counts, and of an ID in bytes.
+// MaxBytes is the largest size of an encoded record.
+const MaxBytes = 16 << 20
+
+// ErrTooLarge means that a record has more than MaxBytes.
+var ErrTooLarge = errors.New("the record is too large")
+
+// These are the bounds of each number that counts in a record, and of an ID in bytes.
 const (
-	mostBytes   = 16 << 20
 	mostNumbers = 1 << 22
 	mostID      = 256
 )
@@ -143,8 +148,8 @@ func (r Record) Encode() ([]byte, error) {
 		w.count(r.Trained.Rounds)
 	}
 	w.out[0] = versionOf(w.out[1])
-	if len(w.out) > mostBytes {
-		return nil, fmt.Errorf("a record must have at most %d bytes, got %d", mostBytes, len(w.out))
+	if len(w.out) > MaxBytes {
+		return nil, fmt.Errorf("%w: it must have at most %d bytes, got %d", ErrTooLarge, MaxBytes, len(w.out))
 	}
 	return binary.LittleEndian.AppendUint32(w.out, crc32.Checksum(w.out, castagnoli)), nil
 }
@@ -230,7 +235,7 @@ func (w *writer) decision(d *Decision) {
 // Decode decodes what Encode wrote. The error wraps ErrDamaged, or names an unknown version. Decode allocates no more
 // memory than the bytes of the record justify.
 func Decode(data []byte) (r Record, err error) {
-	if len(data) < 6 || len(data) > mostBytes+4 {
+	if len(data) < 6 || len(data) > MaxBytes+4 {
 		return r, fmt.Errorf("%w: a record of %d bytes", ErrDamaged, len(data))
 	}
 	if data[0] < version || data[0] > lastVersion {

@@ -21,6 +21,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/gomlx/gomlx/core/tensors"
 )
@@ -116,5 +117,28 @@ func write(path string, fill func(io.Writer) error) (err error) {
 	if err = f.Close(); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return Sync(filepath.Dir(path))
+}
+
+// Sync makes a file that nobody writes, or the names of the files in a folder, safe on the disk.
+func Sync(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	how := os.O_RDWR
+	if info.IsDir() {
+		if runtime.GOOS == "windows" {
+			return nil // Windows cannot sync folders
+		}
+		how = os.O_RDONLY
+	}
+	f, err := os.OpenFile(path, how, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

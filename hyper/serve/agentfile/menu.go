@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/serve/api"
@@ -56,6 +57,10 @@ func (c Choices) uncheckedMenu(r *api.DecisionRequest, most int) (m agent.Menu, 
 	}
 	if len(r.Arms) > 0 || len(r.Actions) == 0 {
 		return m, nil, errors.New("actions must be given, each by its features, and arms left out")
+	}
+	if n, most := len(r.Actions)*Names(spec.Action).Len(), journal.MaxBytes/4; n > most {
+		return m, nil, fmt.Errorf("%d actions of %d features have %d numbers, and a decision may have at most %d: send "+
+			"fewer actions", len(r.Actions), Names(spec.Action).Len(), n, most)
 	}
 	for i, a := range r.Actions {
 		if a.Features == nil {

@@ -30,15 +30,32 @@ import (
 // the Spec's learner cannot learn from.
 func Replay(ctx context.Context, log *Log, spec api.Spec, before uint64) (*agent.Agent, error) {
 	a, err := log.trainedAgent(ctx, spec, before)
-	if err != nil || len(spec.Arms) == 0 {
-		return a, err
+	if err != nil {
+		return nil, err
 	}
+	if len(spec.Arms) > 0 {
+		err = log.setArms(a, spec)
+	}
+	return closedAfter(a, err)
+}
+
+// setArms gives an agent that has learned from the log the arms of a Spec.
+func (l *Log) setArms(a *agent.Agent, spec api.Spec) error {
 	now := a.Arms()
-	next, err := agentfile.ArmSet(spec, now, log.ArmNames(spec, len(now.Like)), log.own)
+	next, err := agentfile.ArmSet(spec, now, l.ArmNames(spec, len(now.Like)), l.own)
 	if err != nil || slices.Equal(next.Names, spec.Arms) && len(now.Like) == len(next.Like) && len(now.Names) == 0 {
-		return a, err
+		return err
 	}
-	return a, a.ChangeArms(next)
+	return a.ChangeArms(next)
+}
+
+// closedAfter returns an agent, or closes it if there is an error.
+func closedAfter(a *agent.Agent, err error) (*agent.Agent, error) {
+	if err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
 }
 
 // ArmNames returns the names of at most n arms by their numbers; arms that only the Spec has are at the end.
@@ -71,7 +88,7 @@ func (l *Log) trainedAgent(ctx context.Context, spec api.Spec, before uint64) (*
 	if err != nil {
 		return nil, faults.Prefix("the agent's file: ", err)
 	}
-	return a, learnFrom(ctx, a, l.RecordsFor(spec), before, c.AddsArms())
+	return closedAfter(a, learnFrom(ctx, a, l.RecordsFor(spec), before, c.AddsArms()))
 }
 
 // learnFrom replays records before a number; it replays changes of arms only if arms is true.
