@@ -20,7 +20,7 @@ func For(name string, p bandit.Problem, settings json.RawMessage) (learner.Learn
 	}
 	m := create(p.Features == 0)
 	if settings != nil {
-		if err := SetValues(m, settings); err != nil {
+		if err := SetAll(m, settings); err != nil {
 			return learner.Learner{}, fmt.Errorf("learner %s: %w", name, err)
 		}
 	}

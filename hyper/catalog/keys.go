@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -126,6 +127,24 @@ func SetValues(settings any, raw json.RawMessage) error {
 			return fmt.Errorf("key %q was removed; results with a value other than %q cannot be read", name, value)
 		}
 		return unknownKey(settings, name)
+	}
+	return nil
+}
+
+// SetAll is SetValues for values that somebody wrote: the key of a choice that the settings have not made is an error.
+func SetAll(settings any, raw json.RawMessage) error {
+	if err := SetValues(settings, raw); err != nil {
+		return err
+	}
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &values); err != nil {
+		return err
+	}
+	names := KeyNames(settings)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if err := NeedsChoice(settings, name); err != nil && !slices.Contains(names, name) {
+			return err
+		}
 	}
 	return nil
 }

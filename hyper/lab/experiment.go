@@ -147,7 +147,7 @@ func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Ex
 	if err != nil {
 		return x, err
 	}
-	if err := catalog.SetValues(s, settings); err != nil {
+	if err := catalog.SetAll(s, settings); err != nil {
 		return x, err
 	}
 	var chosen map[string]json.RawMessage

@@ -34,7 +34,7 @@ func TestForTakesARecord(t *testing.T) {
 		t.Errorf("%d particles, step size %v", e.Particles, l.StepSize)
 	}
 	for settings, want := range map[string]string{`{"particles": "many"}`: "whole number",
-		`{"step-size": true}`: "finite number"} {
+		`{"step-size": true}`: "finite number", `{"policy-gamma": 1000}`: `key "policy-gamma" needs policy=squarecb`} {
 		if _, err := catalog.For("ensemble", p, []byte(settings)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", settings, err)
 		}
