@@ -21,8 +21,8 @@
 //	}
 //
 // Package train trains any belief by automatic differentiation, package explore decides by its predictions, and package
-// agent puts it into a service. A belief that can do more says so by its [Capabilities], and is then trained and sampled
-// faster. None is needed.
+// agent puts it into a service. A belief that can do more says so by its [Capabilities], and is then trained and
+// sampled faster. None is needed.
 //
 // # The beliefs of the paper
 //

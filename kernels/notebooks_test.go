@@ -47,7 +47,7 @@ func TestFirstCell(t *testing.T) {
 fmt.Println(hyper.Version)
 fmt.Println(MustExecOnce(must.M1(backend.Open("go")), square, []float32{1, 2, 3}))
 fmt.Println(os.Getenv("HYPER_PROFILE"))
-_, err := serve.New(serve.Options{})
+_, err := serve.New(context.Background(), serve.Options{})
 fmt.Println(err)
 var png bytes.Buffer
 must.M1(must.M1(plot.New().WriterTo(100, 100, "png")).WriteTo(&png))

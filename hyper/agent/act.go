@@ -36,9 +36,10 @@ func (a *Agent) Act(ctx context.Context, actions [][]float32) (Decision, error) 
 
 // Decide chooses among the actions of a menu. The menu may differ from call to call. The agent remembers the input of
 // the chosen action until the Feedback arrives: see Config.Pending. The error says what is wrong with the menu, or is
-// ErrNotFinite if a value that the policy saw is not finite, ErrLog, or the error of ctx if ctx ends before the decision
-// is made. A compilation that the call stopped waiting for continues, and the next call uses its result. If Pending is
-// full and Config.Reward keeps rewards, Decide first settles the decision that leaves, and waits for training under way.
+// ErrNotFinite if a value that the policy saw is not finite, ErrLog, or the error of ctx if ctx ends before the
+// decision is made. A compilation that the call stopped waiting for continues, and the next call uses its result. If
+// Pending is full and Config.Reward keeps rewards, Decide first settles the decision that leaves, and waits for
+// training under way.
 //
 // Decide runs in plain Go, without a program, if both the belief (hyper.Hosted) and the policy (explore.Hosted) support
 // it. Otherwise it compiles a program the first time that a number of actions occurs. Numbers of actions are rounded up
@@ -100,7 +101,8 @@ func inputOf(actions [][]float32, action int) []float32 {
 }
 
 // Inputs returns the inputs of the belief for the actions of a menu, in the form that Sample and Add take. Numbers are
-// standardised with the present statistics, and are not counted in them.
+// standardised with the present statistics, and are not counted in them. A menu that names no arms means all arms, also
+// removed ones.
 func (a *Agent) Inputs(m Menu) ([][]float32, error) { return a.currentForm().encoded(m, false) }
 
 // encoded returns the inputs of a menu, or an error that says what is wrong with the menu. If own is true, the numbers

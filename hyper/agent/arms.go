@@ -10,7 +10,7 @@ import (
 )
 
 // ErrLearnAnew means that the belief of an agent has no separate part for each arm, so that no arm can be added to it.
-// A new agent with more arms can learn from the log instead (see [Agent.Replay]).
+// A new agent with more arms can learn from the log instead (see [Agent.Apply]).
 var ErrLearnAnew = errors.New("the learner has no separate belief for each arm: make an agent with more arms, and let " +
 	"it learn from the log")
 

@@ -164,7 +164,7 @@ func resumed(t *testing.T, c agent.Config, path string, log *memory, a *agent.Ag
 	}
 	one := must.M1(agent.New(c))
 	for i, data := range log.all[:len(log.all)-5] {
-		must.M(one.Replay(must.M1(journal.Decode(data))))
+		must.M(one.Apply(must.M1(journal.Decode(data))))
 		if r := must.M1(journal.Decode(data)); r.Arms == nil {
 			continue
 		}

@@ -50,9 +50,6 @@ type Config struct {
 	// Waves is the number of random cosines of the context that Contextual uses. 0 means 200. None means no cosines:
 	// rewards are then a linear function of the context. More cosines can represent more detail, and cost more time.
 	Waves int
-	// CosinesAlone makes Contextual use the cosines without the regression on the context alone, as earlier
-	// versions did. Files that such agents wrote need it.
-	CosinesAlone bool
 	// Change tests whether the world has changed. nil means no test.
 	Change *Change
 	// Background trains while the agent acts. nil means that Observe trains.
@@ -155,16 +152,18 @@ func (c Config) checkWaves() error {
 // checkContextual reports options of Contextual in the Config of another agent.
 func (c Config) checkContextual() error {
 	var errs []error
-	if c.Forget != 0 && c.Forget != c.Learner.Train.Discount {
+	switch {
+	case c.Forget == 0 || c.Forget == c.Learner.Train.Discount:
+	case c.Learner.Train.Discount != 0:
+		errs = append(errs, fmt.Errorf("Forget is %v and Learner.Train.Discount is %v: set one of them", c.Forget,
+			c.Learner.Train.Discount))
+	default:
 		errs = append(errs, fmt.Errorf("only Contextual supports Forget: set Forget to 0; to forget, set %s",
 			c.waysToForget()))
 	}
 	_, ok := c.Learner.Belief.(hyper.BayesianLinear)
 	if c.Waves != 0 && !ok {
 		errs = append(errs, errors.New("only Contextual supports Waves: set Waves to 0, because other agents have no cosines"))
-	}
-	if c.CosinesAlone {
-		errs = append(errs, errors.New("CosinesAlone must be false but for Contextual: other agents have no cosines"))
 	}
 	return errors.Join(errs...)
 }

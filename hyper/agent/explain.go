@@ -28,8 +28,8 @@ type Effect struct {
 
 // Explain returns an Explanation of each action of a menu, computed from the given number of functions of the belief;
 // 256 are enough for two digits. Numbers that have their average value get no Effect. Explain makes no decision and
-// writes nothing to the log. Its cost is one prediction for each action and number. The error says what is wrong with
-// the menu, or is the error of ctx.
+// writes nothing to the log. A menu that names no arms means all arms, also removed ones. Its cost is one prediction
+// for each action and number. The error says what is wrong with the menu, or is the error of ctx.
 func (a *Agent) Explain(ctx context.Context, m Menu, functions int) ([]Explanation, error) {
 	if functions < 2 {
 		return nil, fmt.Errorf("an explanation needs at least 2 functions, got %d", functions)

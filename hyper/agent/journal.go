@@ -32,7 +32,8 @@ var ErrLog = errors.New("the agent's log failed")
 // Open returns the agent that Save wrote to a file, or a new agent if there is no file, and replays the records that
 // its log has since then. From then on the log records what the agent decides and learns: Decide, Observe, Add and
 // Learn return when their record is safe. So an agent loses nothing that it has acknowledged, even if its program or
-// machine stops at any time.
+// machine stops at any time. With a log of package durable the program ends if the disk fails to sync it: see
+// durable.Options.Exit.
 //
 // The result equals the agent of an uninterrupted program that did what the log says, in the same order: it continues
 // with the same decisions. Save may be called at any time; Open no longer reads the records from before the last Save.
@@ -144,7 +145,7 @@ func (a *Agent) replayed(log Journal, from uint64) error {
 			err = fmt.Errorf("its records %d to %d are missing", next, r.Number-1)
 		}
 		if err == nil {
-			err = a.Replay(r)
+			err = a.Apply(r)
 		}
 		if err != nil {
 			return err

@@ -194,7 +194,7 @@ func TestOpenAtAnyRecord(t *testing.T) {
 	one := must.M1(agent.New(c))
 	for n, data := range log.all {
 		r := must.M1(journal.Decode(data))
-		must.M(one.Replay(r))
+		must.M(one.Apply(r))
 		cut := &memory{all: slices.Clone(log.all[:n+1])}
 		again := must.M1(agent.Open(c, filepath.Join(t.TempDir(), "agent"), cut))
 		if same(t, one.Whole(), again.Whole()); t.Failed() {
@@ -269,7 +269,7 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if err := a.Replay(journal.Record{}); err == nil || !strings.Contains(err.Error(), "log of its own") {
+	if err := a.Apply(journal.Record{}); err == nil || !strings.Contains(err.Error(), "log of its own") {
 		t.Error(err)
 	}
 	must.M1(agent.Open(c, alone, &memory{}))
@@ -294,7 +294,7 @@ func TestReplayByAnother(t *testing.T) {
 		if r.Decision != nil {
 			r.Decision.Input = nil
 		}
-		must.M(b.Replay(r))
+		must.M(b.Apply(r))
 	}
 	if got, want := b.Size(), a.Size()-2; got != want { // two data were added by hand
 		t.Errorf("%d data, want %d", got, want)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 )
 
@@ -45,15 +46,31 @@ func hashed(n, seed int) []int {
 }
 
 // lineAgents has the agent of Contextual, and agents with one of its two models alone.
-var lineAgents = map[string]Config{"both": {}, "cosines": {CosinesAlone: true}, "line": {Waves: None}}
+var lineAgents = map[string]func(c Config, k, context int) Config{
+	"both":    Config.Contextual,
+	"cosines": cosinesAlone,
+	"line": func(c Config, k, context int) Config {
+		c.Waves = None
+		return c.Contextual(k, context)
+	},
+}
+
+// cosinesAlone is Contextual without the line beside the cosines.
+func cosinesAlone(c Config, k, context int) Config {
+	c = c.Contextual(k, context)
+	b := c.Learner.Belief.(hyper.BayesianLinear)
+	b.Line = false
+	c.Learner.Belief = b
+	return c
+}
 
 // lineMistakes returns the numbers of mistakes of the agents in some orders of rows.
 func lineMistakes(t *testing.T, x [][]float32, class []int, orders int) map[string][]int {
 	t.Helper()
 	out := map[string][]int{}
-	for name, c := range lineAgents {
+	for name, of := range lineAgents {
 		for seed := range orders {
-			c.Seed, c.Floor = uint64(seed), -1
+			c := of(Config{Seed: uint64(seed), Floor: -1}, slices.Max(class)+1, len(x[0]))
 			out[name] = append(out[name], wrongGuesses(t, c, x, class, hashed(len(x), seed)))
 		}
 	}

@@ -94,7 +94,7 @@ func TestDecideListOfActions(t *testing.T) {
 			t.Errorf("%s of an arm twice: got error %v, want one about arm 1", what, err)
 		}
 	}
-	if err := arms.Replay(journal.Record{Decision: &journal.Decision{ID: "9-00000000", Actions: twice}}); err != nil {
+	if err := arms.Apply(journal.Record{Decision: &journal.Decision{ID: "9-00000000", Actions: twice}}); err != nil {
 		t.Errorf("decision of an earlier version, with an arm twice: got error %v, want none", err)
 	}
 }

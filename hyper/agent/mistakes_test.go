@@ -66,13 +66,13 @@ func contexts(s *sheet.Sheet) (x [][]float32, class []int) {
 func mistakes(t *testing.T, x [][]float32, class []int, seed uint64) (wrong int) {
 	t.Helper()
 	order := rand.New(rand.NewPCG(seed, 1)).Perm(len(x))
-	return wrongGuesses(t, Config{Seed: seed, Floor: -1}, x, class, order)
+	return wrongGuesses(t, Config{Seed: seed, Floor: -1}.Contextual(slices.Max(class)+1, len(x[0])), x, class, order)
 }
 
 // wrongGuesses returns the number of wrong guesses of the agent of Contextual with some options, over rows in order.
 func wrongGuesses(t *testing.T, c Config, x [][]float32, class, rows []int) (wrong int) {
 	t.Helper()
-	a := must.M1(New(c.Contextual(slices.Max(class)+1, len(x[0]))))
+	a := must.M1(New(c))
 	defer a.Close()
 	for _, i := range rows {
 		d := must.M1(a.Decide(t.Context(), Menu{Context: x[i]}))

@@ -86,7 +86,7 @@ func (c Config) Neural(features int, hidden ...int) Config {
 // belief has two Bayesian linear regressions: one on 200 random cosines of the context, and one on the context alone.
 // Each has the probability that the rewards of all arms give it. The belief is exact; see hyper.BayesianLinear. Rewards
 // and contexts are standardised online. The policy is UCB with the 0.84 quantile of 100 functions: one standard
-// deviation above the mean. The options are the same as for [Config.Arms], and Forget, Waves and CosinesAlone, as in
+// deviation above the mean. The options are the same as for [Config.Arms], and Forget and Waves, as in
 //
 //	agent.New(agent.Config{Forget: 0.999, Waves: agent.None, Floor: 0.05}.Contextual(3, 8))
 //
@@ -100,8 +100,7 @@ func (c Config) Contextual(k, context int) Config {
 	c.Features = c.Encoding.Width()
 	b := hyper.BayesianLinear{Features: c.Features, Blocks: k, Numbered: true, Waves: cmp.Or(c.Waves, 200), Length: 1}
 	b.Waves = max(b.Waves, 0)
-	b.Line = b.Waves > 0 && !c.CosinesAlone
-	c.CosinesAlone = false // the Belief contains this, as it does in files
+	b.Line = b.Waves > 0
 	c.Learner.Belief = b
 	c.Learner.Train.Standardize = true
 	c.Learner.Train.Discount = cmp.Or(c.Learner.Train.Discount, c.Forget)

@@ -74,8 +74,8 @@ func judge(t *testing.T, policy explore.Policy, floor float64, x [][]float32, cl
 	a := must.M1(New(c.Contextual(k, d)))
 	defer a.Close()
 	var targets []*Agent
-	for _, of := range []Config{{Waves: None}, {CosinesAlone: true}} {
-		b := must.M1(New(of.Contextual(k, d)))
+	for _, of := range []string{"line", "cosines"} {
+		b := must.M1(New(lineAgents[of](Config{}, k, d)))
 		defer b.Close()
 		targets = append(targets, b)
 	}

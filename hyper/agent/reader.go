@@ -21,8 +21,8 @@ func Reader(c Config, path string, seed uint64) (*Agent, error) {
 }
 
 // Refresh loads a later file of the agent that a [Reader] reads. The programs of the Reader stay, so that no decision
-// waits for a compilation. A decision under way uses either the old file or the new one. The error is an error of Load;
-// the Reader is then unchanged.
+// waits for a compilation. A decision under way uses the old file or the new one; with Standardize it may combine the
+// old belief with the new statistics of the numbers. The error is an error of Load; the Reader is then unchanged.
 func (a *Agent) Refresh(path string) error {
 	if a.reader == nil {
 		return errors.New("an agent that learns cannot load another file: agent.Reader makes an agent that can")

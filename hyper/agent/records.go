@@ -16,7 +16,7 @@ import (
 //
 // The error is the error of the method that wrote the record. Replay also returns an error if the agent has a log of
 // its own.
-func (a *Agent) Replay(r journal.Record) error {
+func (a *Agent) Apply(r journal.Record) error {
 	if a.log != nil {
 		return errors.New("an agent with a log of its own cannot replay another")
 	}

@@ -13,12 +13,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// format is the format of the files that Save writes; armsFormat is the format after a change of arms. Load also reads
-// lastFormat, which has no decisions that wait for feedback.
+// format is the format of the files that Save writes; armsFormat is the format after a change of arms.
 const (
 	armsFormat = "hypermodels agent 5"
 	format     = "hypermodels agent 4"
-	lastFormat = "hypermodels agent 3"
 )
 
 // file is the header of an agent's file; the state follows it.

@@ -364,7 +364,7 @@ func TestReplaySettlesNothing(t *testing.T) {
 	for r, err := range log.All(0) {
 		must.M(err)
 		r.Time -= int64(5 * time.Hour)
-		must.M(b.Replay(r))
+		must.M(b.Apply(r))
 	}
 	time.Sleep(20 * time.Millisecond)
 	if err := b.SettleAt(time.Now()); err == nil || b.Size() != 0 {

@@ -13,8 +13,8 @@ import (
 )
 
 // World is an environment. Its methods build graphs for a batch of runs. An implementation is a pointer to a struct
-// whose exported fields are its settings. A float64 field with the tag run:"true" is a number that may differ between
-// the runs of a batch, see hyper.Numbers.
+// whose fields with the tag help are its settings, see catalog.Key. Results record these alone. A float64 field with
+// the tag run:"true" is a number that may differ between the runs of a batch, see hyper.Numbers.
 type World interface {
 	// Validate returns all faults of the settings.
 	Validate() error

@@ -92,7 +92,7 @@ func (c *client) asLogged(made []string) {
 	a := must.M1(agent.New(config))
 	for r, err := range c.server.log.All(0) {
 		must.M(err)
-		must.M(a.Replay(r))
+		must.M(a.Apply(r))
 	}
 	own := a.Snapshot()
 	defer own.Close()

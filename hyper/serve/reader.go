@@ -169,8 +169,8 @@ func (s *Server) follow(spec api.Spec, file string) error {
 	return nil
 }
 
-// get sends a GET request to the source. The caller closes the body of the answer. The request fails if the source sends
-// nothing for too long, and may otherwise take any time.
+// get sends a GET request to the source. The caller closes the body of the answer. The request fails if the source
+// sends nothing for too long, and may otherwise take any time.
 func (o *source) get(ctx context.Context, path, tag string) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	late := time.AfterFunc(o.patience, func() { cancel(fmt.Errorf("%s has sent nothing for %v", o.url, o.patience)) })

@@ -30,7 +30,7 @@ func TestServeAttacked(t *testing.T) {
 	program := testprogram.Build(t)
 	spec := must.M1(agentfile.Read("../../hyper/serve/testdata/pages.json"))
 	spec.Pending = 2
-	s := must.M1(serve.New(serve.Options{Spec: spec, Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}))
+	s := must.M1(serve.New(t.Context(), serve.Options{Spec: spec, Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}))
 	front := http.NewServeMux()
 	server, answers := counting(t, front)
 	trap := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

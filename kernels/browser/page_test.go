@@ -24,7 +24,7 @@ func TestServePage(t *testing.T) {
 	program := testprogram.Build(t)
 	const token = "secret"
 	spec := must.M1(agentfile.Read("../../hyper/serve/testdata/pages.json"))
-	s := must.M1(serve.New(serve.Options{Spec: spec, Dir: t.TempDir(), Token: token, Log: slog.New(slog.DiscardHandler)}))
+	s := must.M1(serve.New(t.Context(), serve.Options{Spec: spec, Dir: t.TempDir(), Token: token, Log: slog.New(slog.DiscardHandler)}))
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 	for i := range 40 {

@@ -29,8 +29,8 @@
 // # Why it has its own file format
 //
 // The table is for records of 264 bytes, each waited for, on two cores of a machine that also did other work. The
-// column of Pebble has rates and times. The other columns have ratios to Pebble in the same round, medians of 8 rounds; a
-// ratio of 0.7 to 1.5 is noise:
+// column of Pebble has rates and times. The other columns have ratios to Pebble in the same round, medians of 8 rounds;
+// a ratio of 0.7 to 1.5 is noise:
 //
 //	                              Pebble 2.1   bbolt 1.5   tidwall/wal 1.2   etcd's wal 3.7   these files
 //	each, 1 goroutine             590/s        0.5         0.8               0.4              0.8

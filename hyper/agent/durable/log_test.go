@@ -228,7 +228,7 @@ func appended(t *testing.T, fs vfs.FS) (acked []string, trimmed int) {
 	defer func() {
 		_ = recover() // the program ends when a sync fails
 	}()
-	l, err := Open("log", Options{Log: silent, disk: virtual{fs}, segment: 200, exit: func(why string) { panic(why) }})
+	l, err := Open("log", Options{Log: silent, disk: virtual{fs}, segment: 200, Exit: func(err error) { panic(err.Error()) }})
 	if err != nil {
 		return nil, 0
 	}

@@ -12,8 +12,7 @@ import (
 // Open opens the log in a folder, or creates it. A record that was being written when a process or machine stopped is
 // in the log completely or not at all. The error wraps ErrLocked if another process writes the log. It wraps
 // journal.ErrDamaged if records of the last file that had reached the disk cannot be read, and os.ErrNotExist if
-// ReadOnly is set and there is no log. [Log.All] reports damage in the other files. For a log of an earlier version,
-// the error names the command that converts the log.
+// ReadOnly is set and there is no log. [Log.All] reports damage in the other files.
 func Open(dir string, o Options) (*Log, error) {
 	if err := o.validate(); err != nil {
 		return nil, err

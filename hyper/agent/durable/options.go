@@ -34,10 +34,12 @@ type Options struct {
 	// when it was opened.
 	ReadOnly bool
 	Log      *slog.Logger // nil means slog.Default()
+	// Exit is called, with the error, if the disk fails to sync a record: it is then unknown what is on the disk. Exit
+	// must not return. nil logs the error and ends the program with status 1.
+	Exit func(error)
 
-	disk    disk         // nil means the file system
-	exit    func(string) // is called with the reason before the program ends; for tests
-	segment int          // size in bytes at which a segment is full; 0 means 16 MiB
+	disk    disk // nil means the file system
+	segment int  // size in bytes at which a segment is full; 0 means 16 MiB
 }
 
 func (o Options) withDefaults() Options {

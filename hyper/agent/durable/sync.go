@@ -36,8 +36,8 @@ func (l *Log) wait(end uint64) error {
 	return nil
 }
 
-// syncShared waits for Options.Delay, and then syncs all records written until then. The caller holds l.order, and no other
-// goroutine syncs. share releases l.order during the delay and the sync.
+// syncShared waits for Options.Delay, and then syncs all records written until then. The caller holds l.order, and no
+// other goroutine syncs. share releases l.order during the delay and the sync.
 func (l *Log) syncShared() error {
 	l.syncing = true
 	if l.options.Delay > 0 {
@@ -65,8 +65,8 @@ func (l *Log) noteSync(to uint64, err error) error {
 		return nil
 	}
 	err = l.fail(err)
-	if l.options.exit != nil {
-		l.options.exit(err.Error())
+	if l.options.Exit != nil {
+		l.options.Exit(err)
 	}
 	l.options.Log.Error("the disk failed to sync the log, and the program ends: start it again when the disk works",
 		"error", err)

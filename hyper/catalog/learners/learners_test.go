@@ -42,8 +42,8 @@ func TestForTakesARecord(t *testing.T) {
 }
 
 // Every learner acts and learns with delayed rewards, in a world of networks and in a world whose rows come in turn and
-// are scaled by the rows so far: for 25 periods all predictions and regrets are finite. (TestAgentsActAsInTheLab is about
-// all worlds, without a delay.)
+// are scaled by the rows so far: for 25 periods all predictions and regrets are finite. (TestAgentsActAsInTheLab is
+// about all worlds, without a delay.)
 func TestEveryLearnerWithDelays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("TestAgentsActAsInTheLab is quicker")

@@ -24,8 +24,8 @@ type DecisionRequest struct {
 	// Context has the features of the context by name: numbers, true or false, or texts. A missing feature is 0. If the
 	// agent's Spec names features of the context, Context must be present, even if it is empty.
 	Context map[string]any `json:"context,omitzero"`
-	// Arms lists the arms to choose from, for an agent of arms; nil means all arms.
-	Arms []string `json:"arms,omitempty"`
+	// Arms lists the arms to choose from, for an agent of arms; nil means all arms, and an empty list is an error.
+	Arms []string `json:"arms,omitzero"`
 	// Actions lists the actions to choose from, for an agent of actions with features.
 	Actions []Action `json:"actions,omitempty"`
 	// Deferred marks a decision that the client shows later, or never. Once it is shown, the client says so by

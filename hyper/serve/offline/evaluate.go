@@ -118,7 +118,7 @@ func samples(ctx context.Context, a *agent.Agent, records Records, rewards map[s
 			return nil, nil, err
 		}
 		if r.Arms != nil && arms {
-			if err := a.Replay(r); err != nil {
+			if err := a.Apply(r); err != nil {
 				return nil, nil, err
 			}
 		}

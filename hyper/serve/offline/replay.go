@@ -108,7 +108,7 @@ func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint
 			r.Decision.Input = nil // it is an input of the other agent
 			there[r.Decision.ID] = true
 		}
-		err := a.Replay(r)
+		err := a.Apply(r)
 		dropped := errors.Is(err, agent.ErrUnknown) || errors.Is(err, agent.ErrExpired) && !there[r.ID()]
 		if err != nil && !dropped {
 			return withAdvice(r, err)
