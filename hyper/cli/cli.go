@@ -75,7 +75,7 @@ func Run(args []string) int {
 		return exitInterrupted
 	}
 	fmt.Fprintln(os.Stderr, "hyper:", err)
-	if errors.As(err, new(failure)) {
+	if errors.As(err, new(failure)) || errors.Is(err, lab.ErrWorker) {
 		return exitFailed
 	}
 	if errors.Is(err, lab.ErrMixed) && command.Flags().Lookup("mix") != nil {

@@ -76,10 +76,13 @@ func runCommand() *cobra.Command {
 	return c
 }
 
-// tidied returns the error of a command. If the command made the folder, and failed before it wrote anything, tidied
-// removes the empty folder.
+// tidied returns the error of a command. If the command made the folder, and failed before it wrote anything but its
+// lock, tidied removes the folder.
 func tidied(err error, dir string, made bool) error {
 	if err != nil && made {
+		if files, _ := os.ReadDir(dir); len(files) == 1 && files[0].Name() == lab.LockFile {
+			_ = os.Remove(filepath.Join(dir, lab.LockFile))
+		}
 		_ = os.Remove(dir) // removes only an empty folder
 	}
 	return err

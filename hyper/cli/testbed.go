@@ -217,6 +217,10 @@ func (f *testbedFlags) chosen(s testbed.Sweep) (agents []testbed.Agent, err erro
 		if err != nil {
 			return nil, err
 		}
+		same := func(b testbed.Agent) bool { return a.Name == b.Name }
+		if slices.ContainsFunc(agents, same) || a.Made != "" && slices.ContainsFunc(testbed.Agents(s), same) {
+			return nil, fmt.Errorf("--agent: there are two agents with the name %s; rename the file of one", a.Name)
+		}
 		agents = append(agents, a)
 	}
 	return agents, nil

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ type advancing struct {
 func (a *advancing) run(ctx context.Context) error {
 	for periods := a.runner.plan.spec.Periods; a.done < periods; {
 		if ctx.Err() != nil {
-			return errors.Join(a.save(), ErrInterrupted)
+			return cmp.Or(a.save(), ErrInterrupted)
 		}
 		if err := a.call(); err != nil {
 			return err

@@ -63,13 +63,17 @@ type writer struct {
 	written int // number of rows of the lead batch that the file has
 	rows    map[int][]Row
 	done    map[int]bool
+	failed  error // of an earlier write; the last line may then be incomplete
 }
 
 // offer takes all rows that a batch has so far; done means that the batch is complete. It writes the rows that are next
-// in order, and returns the batches that are now completely written.
+// in order, and returns the batches that are now completely written. After an error all later calls return it.
 func (w *writer) offer(batch int, rows []Row, done bool) (written []int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.failed != nil {
+		return nil, w.failed
+	}
 	w.rows[batch], w.done[batch] = rows, done
 	var out bytes.Buffer
 	for {
@@ -94,9 +98,12 @@ func (w *writer) offer(batch int, rows []Row, done bool) (written []int, err err
 	if out.Len() == 0 {
 		return written, nil
 	}
-	if _, err := w.file.Write(out.Bytes()); err != nil {
-		return nil, fmt.Errorf("writing results: %w; the rows written so far are intact: free some space and "+
-			"resume", err)
+	_, err = w.file.Write(out.Bytes())
+	if err == nil {
+		err = w.file.Sync()
 	}
-	return written, w.file.Sync()
+	if err != nil {
+		w.failed = fmt.Errorf("writing results: %w; the rows written so far are intact: free some space and resume", err)
+	}
+	return written, w.failed
 }

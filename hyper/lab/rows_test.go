@@ -3,7 +3,10 @@ package lab_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +50,20 @@ func TestRowsArriveWhenTheyAreMade(t *testing.T) {
 	// At the i-th call the rows of the i-1 earlier periods exist: the first periods of the schedule take one call each.
 	if want := []int{0, 8, 16, 24}; !slices.Equal(before[:4], want) {
 		t.Errorf("rows received before the first calls: %v, want %v", before[:4], want)
+	}
+}
+
+// An interruption that cannot save its batches is not reported as one that could.
+func TestInterruptionThatCannotSave(t *testing.T) {
+	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 5}
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Progress = func(lab.Progress) {
+		_ = os.WriteFile(filepath.Join(o.Dir, "checkpoints"), nil, 0o600) // in place of the folder
+		cancel()
+	}
+	_, err := lab.Run(ctx, resumable(t), paper.Known, o)
+	if err == nil || errors.Is(err, lab.ErrInterrupted) || !strings.Contains(err.Error(), "checkpoints") {
+		t.Errorf("got error %v, want one about the checkpoints", err)
 	}
 }
 

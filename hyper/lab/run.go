@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 )
 
 // Run runs a Spec and writes the results to the folder opts.Dir. The folder must not hold results of another Spec. If
@@ -116,24 +116,33 @@ func (e *engine) work(ctx context.Context) error {
 		}
 	}()
 	shared := newRunner(e.plan, e.opts)
+	failed := make(chan error, e.now.Workers) // not because ctx ended
 	var workers sync.WaitGroup
 	for k := range e.now.Workers {
 		workers.Go(func() {
 			err := e.worker(ctx, shared, queue, workerSink{e, k})
+			if err != nil && !interrupted(err) {
+				failed <- err
+			}
 			if err != nil {
 				cancel(err)
 			}
 		})
 	}
 	workers.Wait()
-	switch cause := context.Cause(ctx); {
-	case cause == nil:
-		return nil
-	case errors.Is(cause, context.Canceled), errors.Is(cause, context.DeadlineExceeded):
-		return ErrInterrupted
-	default:
-		return cause
+	close(failed)
+	if err := <-failed; err != nil { // the first one; with ctx, a checkpoint that was not saved
+		return err
 	}
+	if ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return nil
+}
+
+// interrupted reports whether an error only says that a context ended.
+func interrupted(err error) bool {
+	return errors.Is(err, ErrInterrupted) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 func (e *engine) worker(ctx context.Context, shared *runner, queue <-chan batch, out workerSink) error {
@@ -148,12 +157,14 @@ func (e *engine) worker(ctx context.Context, shared *runner, queue <-chan batch,
 	return nil
 }
 
+// LockFile is the name of the file in an output folder that locks it while a process writes.
+const LockFile = ".lock"
+
 // lock keeps other processes from writing to a folder of results until unlock is called or this process ends.
 func lock(dir string) (unlock func(), err error) {
-	l := flock.New(filepath.Join(dir, ".lock")) // the file stays: if processes removed it, two of them could hold locks
-	alone, err := l.TryLock()
-	if err == nil && !alone {
-		err = fmt.Errorf("another process writes results to %s: wait until it ends, or choose another --out", dir)
+	unlock, err = process.Lock(filepath.Join(dir, LockFile))
+	if errors.Is(err, process.ErrLocked) {
+		err = fmt.Errorf("%w writes results to %s: wait until it ends, or choose another --out", err, dir)
 	}
-	return func() { _ = l.Unlock() }, err
+	return unlock, err
 }

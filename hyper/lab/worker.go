@@ -52,20 +52,29 @@ func (e *engine) remote(ctx context.Context, queue <-chan batch, out workerSink)
 		}
 	}
 	wait := w.Close()
-	if ctx.Err() != nil {
+	var said reported
+	if ctx.Err() != nil && !errors.As(err, &said) {
 		return ErrInterrupted
 	}
 	if wait != nil {
-		return fmt.Errorf("a worker process ended early: %w", errors.Join(wait, err))
+		return fmt.Errorf("%w: %w", ErrWorker, errors.Join(wait, err))
 	}
 	return err
 }
+
+// ErrWorker is wrapped by the error of Run if a worker process ended early, for example because the memory was full.
+var ErrWorker = errors.New("a worker process ended early")
+
+// reported is an error that a worker process reported.
+type reported string
+
+func (r reported) Error() string { return string(r) }
 
 // handle passes on a message about a batch.
 func (e *engine) handle(m message, b batch, out workerSink) error {
 	switch {
 	case m.Error != "":
-		return errors.New(m.Error)
+		return reported(m.Error)
 	case m.Compiled > 0:
 		return out.compiled(b.shape, m.Compiled)
 	case m.Resumed > 0:

@@ -22,12 +22,12 @@ func results(name string) (lab.Header, []lab.Row, error) {
 	dir := name
 	if _, err := os.Stat(dir); err != nil {
 		// The names of the folders end with their dates, so the last one in alphabetical order is the latest.
-		found, _ := filepath.Glob(filepath.Join("hyper-out", name+"-2*"))
+		found, _ := filepath.Glob(filepath.Join("hyper-out", name+"-2*", lab.ResultsFile))
 		if len(found) == 0 {
 			return lab.Header{}, nil, fmt.Errorf("no results under the name %q: there is neither such a folder nor a "+
 				"folder hyper-out/%[1]s-DATE; `%%hyper run %[1]s` in a cell makes one", name)
 		}
-		dir = found[len(found)-1]
+		dir = filepath.Dir(found[len(found)-1])
 	}
 	h, rows, err := lab.ReadResults(dir, Known)
 	if err != nil {

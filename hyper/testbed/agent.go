@@ -13,6 +13,7 @@ import (
 // predicts.
 type Agent struct {
 	Name string
+	Made string // distinguishes agents of the same name; "" for an agent of the testbed
 	// Learner returns the learner for a number of inputs and a number of data. The learner predicts the log odds of
 	// class 1, or the response. The testbed sets Train.Capacity and Train.Inputs. Train.Steps is the number of SGD
 	// steps of one call.

@@ -1,7 +1,10 @@
 package testbed
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
@@ -17,7 +20,14 @@ func FromCatalog(s Sweep, name, kind string, settings json.RawMessage, sgdSteps 
 	if _, err := catalog.For(kind, bandit.Problem{Features: 2}, settings); err != nil {
 		return Agent{}, err
 	}
-	a := Agent{Name: name, Steps: steps(sgdSteps),
+	var values map[string]any
+	if len(settings) > 0 {
+		if err := json.Unmarshal(settings, &values); err != nil {
+			return Agent{}, err
+		}
+	}
+	made := sha256.Sum256(fmt.Appendf(nil, "%s %v %d", kind, values, sgdSteps)) // fmt sorts the keys
+	a := Agent{Name: name, Made: hex.EncodeToString(made[:8]), Steps: steps(sgdSteps),
 		Learner: func(inputs, _ int) learner.Learner {
 			// The agent's Validate reports faults that only some shapes have.
 			l, _ := catalog.For(kind, bandit.Problem{Actions: 2, Features: inputs, Moves: true}, settings)

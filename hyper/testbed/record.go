@@ -36,12 +36,35 @@ type Record struct {
 	Header
 	Results []Result
 	file    *os.File
+	unlock  func()
+	failed  error // of an earlier write; the last line may then be incomplete
 }
 
 // OpenRecord opens a file to add results, and creates it if it does not exist. If the last line is incomplete, because
-// a process stopped while it wrote, that line is dropped. OpenRecord refuses a file that other code has written: the
-// error wraps lab.ErrMixed.
+// a process stopped while it wrote, that line is dropped. OpenRecord refuses a file that another process has open, or
+// that other code has written: the error wraps lab.ErrMixed.
 func OpenRecord(path string, h Header) (*Record, error) {
+	dir, name := filepath.Split(path)
+	if err := os.MkdirAll(filepath.Clean(dir), 0o755); err != nil {
+		return nil, err
+	}
+	unlock, err := process.Lock(filepath.Join(dir, "."+name+".lock"))
+	if errors.Is(err, process.ErrLocked) {
+		return nil, fmt.Errorf("%w writes results to %s: wait until it ends, or choose another --out", err, path)
+	} else if err != nil {
+		return nil, err
+	}
+	r, err := openRecord(path, h)
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	r.unlock = unlock
+	return r, nil
+}
+
+// openRecord is OpenRecord for a file that no other process has open.
+func openRecord(path string, h Header) (*Record, error) {
 	h.Format = recordFormat
 	r, whole, err := read(path)
 	switch {
@@ -64,10 +87,7 @@ func OpenRecord(path string, h Header) (*Record, error) {
 }
 
 func newRecord(path string, h Header) (*Record, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +155,9 @@ func (r *Record) take(number int, line []byte) error {
 func (r *Record) Try(ctx context.Context, agents []Agent, s Sweep, taus []int,
 	options func(Agent, Sweep) (Options, error), progress func(a Agent, done, of int)) error {
 	for _, a := range agents {
+		if err := r.checkMade(a); err != nil {
+			return err
+		}
 		remaining := r.remaining(a.Name, s, taus)
 		if len(remaining.Problems) == 0 {
 			continue
@@ -152,6 +175,17 @@ func (r *Record) Try(ctx context.Context, agents []Agent, s Sweep, taus []int,
 		})
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkMade reports results of another agent with the same name.
+func (r *Record) checkMade(a Agent) error {
+	for _, x := range r.Results {
+		if x.Agent == a.Name && x.Made != a.Made {
+			return fmt.Errorf("%w: its results of %s are from other settings or another number of steps; choose another file "+
+				"for the results, or rename the agent", errRecord, a.Name)
 		}
 	}
 	return nil
@@ -176,14 +210,18 @@ func (r *Record) has(x Result) bool {
 	})
 }
 
-// Add writes results to the file. The results are on disk when Add returns.
+// Add writes results to the file. The results are on disk when Add returns. After an error all later calls return it.
 func (r *Record) Add(results []Result) error {
+	if r.failed != nil {
+		return r.failed
+	}
 	lines := make([]any, len(results))
 	for i, x := range results {
 		lines[i] = x
 	}
 	if err := r.write(lines...); err != nil {
-		return fmt.Errorf("writing results: %w; what was written before is intact", err)
+		r.failed = fmt.Errorf("writing results: %w; what was written before is intact", err)
+		return r.failed
 	}
 	r.Results = append(r.Results, results...)
 	return nil
@@ -205,4 +243,7 @@ func (r *Record) write(lines ...any) error {
 }
 
 // Close closes the file.
-func (r *Record) Close() error { return r.file.Close() }
+func (r *Record) Close() error {
+	defer r.unlock()
+	return r.file.Close()
+}

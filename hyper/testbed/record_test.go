@@ -10,6 +10,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/process"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
@@ -26,6 +27,9 @@ func TestRecord(t *testing.T) {
 		x := Result{Agent: "mlp", Problem: s.Problems[number], Tau: tau, KL: stats.Float(math.Inf(1))}
 		must.M(r.Add([]Result{x}))
 	}
+	if _, err := OpenRecord(path, header); !errors.Is(err, process.ErrLocked) {
+		t.Errorf("a second process opens the record: got error %v, want ErrLocked", err)
+	}
 	add(0, 1)
 	add(0, 10)
 	add(1, 1)
@@ -38,7 +42,13 @@ func TestRecord(t *testing.T) {
 		t.Errorf("problems left: got %+v, want 2, the first with number 1", left)
 	}
 	add(2, 1)
+	if err := r.checkMade(Agent{Name: "mlp", Made: "other"}); !errors.Is(err, errRecord) || r.checkMade(Agent{Name: "mlp"}) != nil {
+		t.Errorf("results of an agent with other settings: got error %v, want errRecord", err)
+	}
 	_ = r.Close()
+	if err := r.Add(nil); err == nil || !errors.Is(r.Add(nil), err) {
+		t.Errorf("after a write that failed: got errors %v and %v, want the same", err, r.Add(nil))
+	}
 	again, err := ReadRecord(path)
 	if err != nil || len(again.Results) != 4 || !math.IsInf(float64(again.Results[3].KL), 1) ||
 		again.Results[3].Problem != s.Problems[2] || again.Header.Provenance != header.Provenance {

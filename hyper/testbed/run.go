@@ -18,6 +18,7 @@ import (
 // Result is the score of an agent on a problem.
 type Result struct {
 	Agent string `json:"agent"`
+	Made  string `json:"made,omitempty"` // see Agent.Made
 	Problem
 	Tau int `json:"tau"` // number of classes predicted together
 	// KL estimates the divergence of the truth from the agent's joint prediction of tau classes, in nats. In other
@@ -195,7 +196,7 @@ func (t *trial) results(ctx context.Context, problems []Problem) (out []Result, 
 			return nil, err
 		}
 		for i, p := range problems {
-			out = append(out, Result{Agent: t.agent.Name, Problem: p, Tau: e.Tau, KL: *scores.at(klName, i),
+			out = append(out, Result{Agent: t.agent.Name, Made: t.agent.Made, Problem: p, Tau: e.Tau, KL: *scores.at(klName, i),
 				SE: *scores.at(seName, i), Accuracy: scores.at(accuracyName, i), ECE: scores.at(eceName, i)})
 		}
 	}

@@ -113,7 +113,10 @@ func (s Sweep) Taus() []int {
 
 // CheckTaus returns an error if the sweep cannot score one of the numbers of joint predictions.
 func (s Sweep) CheckTaus(taus []int) error {
-	for _, tau := range taus {
+	for i, tau := range taus {
+		if slices.Contains(taus[:i], tau) {
+			return fmt.Errorf("tau: %d is given twice", tau)
+		}
 		if tau < 1 {
 			return fmt.Errorf("tau must be at least 1, got %d", tau)
 		}
