@@ -48,7 +48,9 @@ func position(x lab.Experiment, h lab.Header, e lab.Entry, sets []string) (place
 				listed = append(listed, fmt.Sprint(v))
 			}
 		}
-		at := slices.Index(listed, fmt.Sprint(own[key]))
+		at := slices.IndexFunc(listed, func(v string) bool {
+			return lab.SameValue(strings.TrimSpace(v), fmt.Sprint(own[key]))
+		})
 		if at < 0 {
 			return nil, false
 		}

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
@@ -24,8 +25,7 @@ import (
 )
 
 // Complete reads the results of a folder. All runs must have ended. If there are sets, Complete returns the part of the
-// results that has these settings, see [Select]. It is an error if no agent has a key of the sets, or if the
-// part has no agent.
+// results that has these settings, see [Part].
 func Complete(dir string, known map[string]lab.Experiment, sets ...string) (lab.Header, []lab.Row, error) {
 	h, rows, err := lab.ReadResults(dir, known)
 	if err != nil {
@@ -40,15 +40,24 @@ func Complete(dir string, known map[string]lab.Experiment, sets ...string) (lab.
 	if len(sets) == 0 {
 		return h, rows, nil
 	}
-	if err := haveKeys(h, sets); err != nil {
-		return h, nil, fmt.Errorf("%s: %w", dir, err)
-	}
 	x, err := lab.Find(known, h.Spec.Experiment)
 	if err != nil {
 		return h, nil, err
 	}
+	if h, rows, err = Part(x, h, rows, sets...); err != nil {
+		return h, nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return h, rows, nil
+}
+
+// Part is Select for sets that somebody wrote. It is an error if no entry has a key or a value of the sets, or all of
+// them together.
+func Part(x lab.Experiment, h lab.Header, rows []lab.Row, sets ...string) (lab.Header, []lab.Row, error) {
+	if err := cmp.Or(haveKeys(h, sets), haveValues(h, sets)); err != nil {
+		return h, nil, err
+	}
 	if h, rows = Select(x, h, rows, sets...); len(h.Spec.Entries) == 0 {
-		return h, nil, fmt.Errorf("%s has no agent with %s", dir, strings.Join(sets, " "))
+		return h, nil, fmt.Errorf("no agent has %s together", strings.Join(sets, " "))
 	}
 	return h, rows, nil
 }
@@ -60,6 +69,28 @@ func haveKeys(h lab.Header, sets []string) error {
 		if key, _, _ := strings.Cut(set, "="); !slices.Contains(keys, key) {
 			return fmt.Errorf("no agent has a key %q%s; the keys are %s", key, nearest.Hint(key, keys),
 				strings.Join(keys, ", "))
+		}
+	}
+	return nil
+}
+
+// haveValues returns an error if no entry has a value that sets list.
+func haveValues(h lab.Header, sets []string) error {
+	for _, set := range sets {
+		key, text, listed := strings.Cut(set, "=")
+		if !listed {
+			continue
+		}
+		var there []string
+		for _, v := range Levels(h, key) {
+			there = append(there, fmt.Sprint(v))
+		}
+		for value := range strings.SplitSeq(text, ",") {
+			value = strings.TrimSpace(value)
+			if !slices.ContainsFunc(there, func(v string) bool { return lab.SameValue(v, value) }) {
+				return fmt.Errorf("no agent has %s=%s%s; the values are %s", key, value, nearest.Hint(value, there),
+					strings.Join(there, ", "))
+			}
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ func export(t *testing.T, dir string) string {
 func TestPartOfResults(t *testing.T) {
 	dir, file := toys.Write(t, []int{2, 3}, 3, 100, 10, toys.Linear), filepath.Join(t.TempDir(), "part.jsonl.gz")
 	must.M(exportTo(dir, file, "arms=3"))
-	must.M(exportTo(dir, file, "agent=toy", "arms=3")) // the same content
+	must.M(exportTo(dir, file, "agent=toy", "arms= 3.0")) // the same content
 	h, rows, err := Read(toys.Known, file)
 	if err != nil || len(h.Spec.Entries) != 1 || catalog.Values(h.Spec.Entries[0].Setting)["arms"] != 3 {
 		t.Fatalf("%+v, %v", h.Spec, err)
@@ -53,8 +53,9 @@ func TestPartOfResults(t *testing.T) {
 	if _, kept := Select(toys.Known[h.Spec.Experiment], whole, all, "agent"); len(kept) != len(all) {
 		t.Errorf("the bare key agent keeps %d of %d rows", len(kept), len(all))
 	}
-	for set, want := range map[string]string{"arms=4": "no agent with arms=4", "agent=toys": "no agent with agent=toys",
-		"arm=3": `no agent has a key "arm" (did you mean "arms"?); the keys are agent, arms, delay`} {
+	for set, want := range map[string]string{"arms=3,4": "no agent has arms=4; the values are 2, 3",
+		"agent=toys": `no agent has agent=toys (did you mean "toy"?); the values are toy`,
+		"arm=3":      `no agent has a key "arm" (did you mean "arms"?); the keys are agent, arms, delay`} {
 		if err := exportTo(dir, file, set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}

@@ -92,9 +92,8 @@ func readPart(name string, values, pieces []string, mix mixFlag) (lab.Header, []
 	if err != nil {
 		return h, nil, err
 	}
-	h, rows = analysis.Select(x, h, rows, values...)
-	if len(h.Spec.Entries) == 0 {
-		return h, nil, fmt.Errorf("the study %s has no agent with %v", strings.Join(pieces, ", "), values)
+	if h, rows, err = analysis.Part(x, h, rows, values...); err != nil {
+		return h, nil, fmt.Errorf("the study %s: %w", strings.Join(pieces, ", "), err)
 	}
 	return h, rows, nil
 }

@@ -33,10 +33,10 @@ func TestBenchStudy(t *testing.T) {
 		t.Errorf("got %v, want at least 4 agents with times, linear with the most operations", agents)
 	}
 	for want, args := range map[string][]string{
-		"has no agent with [actions=7]": {"bench", "study", "neural", "actions=7", "--study", pieces},
-		"no such file or folder":        {"bench", "study", "neural", "--study", "nowhere"},
-		"--rounds and --time must be":   {"bench", "study", "neural", "--study", pieces, "--rounds", "0"},
-		"nural":                         {"bench", "study", "nural"},
+		"no agent has actions=7; the values are ": {"bench", "study", "neural", "actions=7", "--study", pieces},
+		"no such file or folder":                  {"bench", "study", "neural", "--study", "nowhere"},
+		"--rounds and --time must be":             {"bench", "study", "neural", "--study", pieces, "--rounds", "0"},
+		"nural":                                   {"bench", "study", "nural"},
 	} {
 		refused(t, args, want)
 	}

@@ -162,6 +162,14 @@ func (f *checkFlags) run(c *cobra.Command, name string) error {
 			return fmt.Errorf("--%s must be at least 1, got %d", size.flag, size.n)
 		}
 	}
+	if len(f.study) > 0 {
+		err = refuseFlags(c, "cannot be combined with --study, which runs nothing", "seed", "backend", "workers")
+	} else {
+		err = refuseFlags(c, "needs --study", "mix")
+	}
+	if err != nil {
+		return err
+	}
 	simulate := simulator(c.Context(), x, f.seed, f.engine)
 	if len(f.study) > 0 {
 		h, rows, err := readStudy(x, f.study, f.engine.mix)

@@ -76,7 +76,7 @@ func TestExportLosesNothing(t *testing.T) {
 		"=3": `"=3" is not of the form`, "arms=": `"arms=" is not of the form`,
 		"foo=1":  `no agent has a key "foo"; the keys are agent, arms, batch, clip`,
 		"arm=3":  `did you mean "arms"?`,
-		"arms=4": "has no agent with arms=4",
+		"arms=4": "no agent has arms=4; the values are 3",
 	} {
 		refused(t, []string{"export", one, "x.jsonl.gz", set}, want)
 	}

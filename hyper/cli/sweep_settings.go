@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -112,6 +113,16 @@ func (f *sweepFlags) tuning(c *cobra.Command, name string, candidates int) (tune
 	if err := sayTable(c.ErrOrStderr(), x, t); err != nil {
 		return t, err
 	}
-	t.Space, err = dimensions(f.space)
-	return t, err
+	if t.Space, err = dimensions(f.space); err != nil {
+		return t, err
+	}
+	for _, set := range t.Size.Sets { // the file of the search has the Sets of a Search, and not those of a Size
+		key, _, _ := strings.Cut(set, "=")
+		given := slices.ContainsFunc(t.Sets, func(other string) bool { return strings.HasPrefix(other, key+"=") })
+		if !given && !slices.ContainsFunc(t.Space, func(d tune.Dimension) bool { return d.Key == key }) {
+			t.Sets = append(t.Sets, set)
+		}
+	}
+	t.Size.Sets = nil
+	return t, nil
 }

@@ -112,7 +112,7 @@ func parseSets(sets []string) (keys []string, values map[string][]string, err er
 func eachOnce(key string, values []string) error {
 	for i, v := range values {
 		for _, before := range values[:i] {
-			if sameValue(before, v) {
+			if SameValue(before, v) {
 				return fmt.Errorf("%s=%s: %s and %s are the same value; give it once", key, strings.Join(values, ","),
 					before, v)
 			}
@@ -185,8 +185,8 @@ func (s *Setting) copyValues(from *Setting) error {
 	return catalog.SetValues(s, text)
 }
 
-// sameValue reports whether two texts are the same value: equal texts or equal numbers.
-func sameValue(a, b string) bool {
+// SameValue reports whether two texts are the same value: equal texts or equal numbers.
+func SameValue(a, b string) bool {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
 	return a == b || errX == nil && errY == nil && x == y

@@ -50,7 +50,7 @@ func certified(a *study.Archive) ([]study.Comparison, error) {
 	worst := study.Comparison{Claimed: study.Below(1), Estimate: stats.NoEstimate(), Outside: 1,
 		Text: fmt.Sprintf("probability of an error above epsilon, over delta: the worst of %d networks", wanted)}
 	for i, c := range all {
-		if c.Epsilon == c.Delta {
+		if c.Epsilon == c.Delta && c.Bound == 1 {
 			delete(missing, network{c.Measure, c.Reference, c.Points, c.Delta})
 		}
 		outside := c.Draws - c.Within

@@ -3,7 +3,9 @@ package paper
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -117,22 +119,27 @@ func lessComputation(a *study.Archive) ([]study.Comparison, error) {
 // lessComputationIn returns unknown, with an interval.
 func lessComputationIn(simulate study.Simulator, unknown study.Comparison) (study.Comparison, error) {
 	var least [2]analysis.Least
-	known := true
+	var fail []string
 	for i, agent := range []string{"linear", "ensemble"} {
 		var err error
 		least[i], err = leastOf(simulate, fiftiethTest, PerformsWell, frontierFamily{agent, train.Sampled, 100})
 		if errors.Is(err, analysis.ErrNoneBelow) {
-			known = false
+			fail = append(fail, agent)
 		} else if err != nil {
 			return unknown, err
 		}
 	}
-	if known {
+	if len(fail) == 0 {
 		return computationRatio(least[0], least[1], unknown.Claimed)
 	}
 	lower, upper := least[0].Bounds(least[1])
 	unknown.Estimate.Lower, unknown.Estimate.Upper = stats.Float(lower), stats.Float(upper)
 	runs, computation := least[1].RunsToPass()
+	if len(fail) > 1 || fail[0] != "ensemble" || math.IsInf(runs, 0) || math.IsNaN(runs) {
+		unknown.Decide = fmt.Sprintf("with %d runs, no setting of %s performs well with confidence: these runs do not say "+
+			"how many would decide", fiftiethTest.Runs, strings.Join(fail, " or "))
+		return unknown, nil
+	}
 	unknown.Decide = fmt.Sprintf("about %s runs in all (with %d, no ensemble performs well with confidence) would decide",
 		study.RoundRuns(runs), fiftiethTest.Runs)
 	if float64(least[0].Computation.Value)/computation > unknown.Claimed.Below {

@@ -186,7 +186,8 @@ func Share(k, n int) Estimate {
 
 // RatioOfMeans returns the mean of a divided by the mean of b, for pairs of numbers that are not negative. Its interval
 // is Student's interval for the logarithm of the ratio, widened. The standard error of the logarithm is the standard
-// error of the mean of a/mean(a) - b/mean(b) (the delta method). RatioOfMeans panics if a and b differ in length.
+// error of the mean of a/mean(a) - b/mean(b) (the delta method). If a mean is 0, the bounds are NaN. RatioOfMeans panics
+// if a and b differ in length.
 func RatioOfMeans(a, b []float64) Estimate { return ratioOfMeans(a, b, usual) }
 
 // RatioOfRegrets is RatioOfMeans for regrets. Its interval is wider below 60 pairs, because regrets have heavy tails.
@@ -197,8 +198,8 @@ func ratioOfMeans(a, b []float64, wide widening) Estimate {
 	mustPair(a, b)
 	meanA, meanB := stat.Mean(a, nil), stat.Mean(b, nil)
 	ratio := meanA / meanB
-	if !(ratio > 0) || math.IsInf(ratio, 1) { // a mean of zero: nothing to divide by
-		return Estimate{Value: Float(ratio), Lower: Float(ratio), Upper: Float(ratio)}
+	if !(ratio > 0) || math.IsInf(ratio, 1) { // a mean of zero: the numbers do not say how small it may be
+		return Estimate{Value: Float(ratio), Lower: Float(math.NaN()), Upper: Float(math.NaN())}
 	}
 	misfit := make([]float64, len(a))
 	for i := range a {

@@ -3,6 +3,7 @@ package layer
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"net"
 	"path/filepath"
 	"sync"
@@ -59,8 +60,11 @@ func programSocket(dir string) string { return filepath.Join(dir, "f") }
 func (p *programs) serve(l net.Listener, k *kernel) {
 	for {
 		conn, err := l.Accept()
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return
+		} else if err != nil { // such as too many open files
+			time.Sleep(50 * time.Millisecond)
+			continue
 		}
 		one := &connected{conn: conn}
 		k.mu.Lock()

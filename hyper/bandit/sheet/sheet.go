@@ -119,9 +119,9 @@ func (s *Sheet) missing() error {
 			switch strings.ToLower(cell) {
 			case "":
 				why = "is missing: fill it in, or remove the row"
-			case "na", "n/a", "nan", "null", "?":
+			case "na", "n/a", "#n/a", "nan", "null", "?":
 				why = "is missing, as this word says: fill it in, remove the row, or write another word"
-			case "inf", "-inf", "+inf":
+			case "inf", "-inf", "+inf", "infinity", "-infinity", "+infinity":
 				why = "is not a finite number: correct it, or remove the row"
 			}
 			if why != "" {

@@ -63,6 +63,10 @@ func (t Search) check(known map[string]lab.Experiment) (lab.Experiment, error) {
 		return x, errors.New("a search needs at least one candidate and one key")
 	}
 	for i, s := range t.Plan {
+		if s.Size.Runs < 1 || s.Size.Periods < 1 {
+			return x, fmt.Errorf("round %d of the search has %d runs of %d periods: both must be at least 1", i+1, s.Size.Runs,
+				s.Size.Periods)
+		}
 		if i > 0 && (s.Candidates < 1 || s.Candidates > t.Plan[i-1].Candidates) {
 			return x, fmt.Errorf("round %d of the search has %d candidates, but round %d has %d: a round keeps the "+
 				"best candidates of the round before", i+1, s.Candidates, i, t.Plan[i-1].Candidates)

@@ -43,12 +43,14 @@ func ParseDimension(text string) (Dimension, error) {
 	d, rest := Dimension{Key: form[1], When: form[2]}, form[3]
 	low, high, isRange := strings.Cut(rest, ":")
 	if !isRange {
-		d.Values = strings.Split(rest, ",")
+		for value := range strings.SplitSeq(rest, ",") {
+			d.Values = append(d.Values, strings.TrimSpace(value))
+		}
 		return d, nil
 	}
 	var err1, err2 error
-	d.Low, err1 = strconv.ParseFloat(low, 64)
-	d.High, err2 = strconv.ParseFloat(high, 64)
+	d.Low, err1 = strconv.ParseFloat(strings.TrimSpace(low), 64)
+	d.High, err2 = strconv.ParseFloat(strings.TrimSpace(high), 64)
 	if err1 != nil || err2 != nil || !(d.Low > 0 && d.Low < d.High) || math.IsInf(d.High, 0) {
 		return d, fmt.Errorf("%q: a range LOW:HIGH needs 0 < LOW < HIGH", text)
 	}
