@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func (o runOptions) notebooks(folder string, named []string) ([]string, error) {
 		if err == nil && len(list) == 0 {
 			err = fmt.Errorf("no notebook in %s: name one", folder)
 		}
-		return list, err
+		return list, cmp.Or(err, o.checkOut(list))
 	}
 	seen := map[string]string{}
 	for _, name := range named {
@@ -93,7 +94,21 @@ func (o runOptions) notebooks(folder string, named []string) ([]string, error) {
 		}
 		seen[base] = name
 	}
-	return named, nil
+	return named, o.checkOut(named)
+}
+
+// checkOut returns an error if --out would replace a notebook.
+func (o runOptions) checkOut(notebooks []string) error {
+	out, err := os.Stat(o.out)
+	if o.out == "" || err != nil {
+		return nil
+	}
+	for _, path := range notebooks {
+		if dir, err := os.Stat(filepath.Dir(path)); err == nil && os.SameFile(out, dir) {
+			return fmt.Errorf("--out %s is the folder of %s: choose another folder, or give --inplace", o.out, path)
+		}
+	}
+	return nil
 }
 
 // checkSize returns an error if outputs would be written into a notebook whose text may be about the other size.

@@ -103,6 +103,14 @@ func TestRunTakesAllNotebooksInOrder(t *testing.T) {
 	if err != nil || len(list) != 2 || filepath.Base(list[0]) != "01-a.ipynb" {
 		t.Errorf("got notebooks %v, error %v, want 2", list, err)
 	}
+	for _, named := range [][]string{nil, list[:1]} { // --out must not replace notebooks
+		o.out = dir + "/."
+		if _, err := o.notebooks(dir, named); err == nil || !strings.Contains(err.Error(), "choose another folder") {
+			t.Errorf("--out is the folder of the notebooks %v: got error %v", named, err)
+		}
+		o.out = t.TempDir()
+		must.M1(o.notebooks(dir, named))
+	}
 }
 
 func TestFaultShowsCellAndError(t *testing.T) {

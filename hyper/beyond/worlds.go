@@ -119,6 +119,10 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, mix func(err
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", name, err)
 		}
+		if len(out.Agents) > 0 && !slices.Equal(periods, out.Agents[0].Periods) {
+			return out, fmt.Errorf("%s has regrets at the periods %v, and %s at %v: a folder must have results with the same "+
+				"number of periods", name, periods, out.Agents[0].Agent, out.Agents[0].Periods)
+		}
 		for _, at := range regrets {
 			r.Regret = append(r.Regret, stats.MeanRegret(at[0]))
 		}

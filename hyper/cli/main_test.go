@@ -171,6 +171,7 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 		"check gaussian --claim linear-near":       "the claims are linear-near-exact",
 		"check gaussian --claim linear-near-exac":  `did you mean "linear-near-exact"?`,
 		"check gaussian --runs 0":                  "--runs must be at least 1, got 0",
+		"check gaussian --study x --seed 3":        "--seed cannot be combined with --study, which runs nothing",
 		"tune gaussain --agent a --out b":          `did you mean "gaussian"?`,
 		"tune gaussian --agent linear --out b --space step-sise=1:2": `did you mean "step-size"?`,
 		"run gaussian --set arms=99999999999999999999":               "arms=99999999999999999999: want a number nearer to 0",

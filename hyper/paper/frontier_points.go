@@ -18,18 +18,18 @@ import (
 // FrontierPoint is a point of figure 2: the least computation with which an agent, with a training method and a number
 // of arms, has an average regret below a bound. Estimates are NaN if there is no estimate.
 type FrontierPoint struct {
-	Agent     string      `json:"agent"`
-	Integrate string      `json:"integrate"` // the training method
-	Arms      int         `json:"arms"`
-	Bound     RegretBound `json:"bar"` // the upper bound on the average regret
+	Agent     string
+	Integrate string // the training method
+	Arms      int
+	Bound     RegretBound // the upper bound on the average regret
 	// Setting has the keys and values with the least computation, as "key=value" texts. Setting is nil if the agent
 	// stays below the bound with none.
-	Setting     []string       `json:"setting"`
-	Computation stats.Estimate `json:"computation"`    // of a period, by the paper's formula
-	Average     stats.Estimate `json:"average_regret"` // average regret per period
-	Runs        int            `json:"runs"`
+	Setting     []string
+	Computation stats.Estimate // of a period, by the paper's formula
+	Average     stats.Estimate // average regret per period
+	Runs        int
 	// Ratio is an ensemble's computation divided by the linear hypermodel's, with the same training method.
-	Ratio stats.Estimate `json:"ratio"`
+	Ratio stats.Estimate
 }
 
 // Found returns the searched part of the setting: all keys except the number of arms and the training method.

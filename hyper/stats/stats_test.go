@@ -166,3 +166,13 @@ func TestMarshalNull(t *testing.T) {
 		t.Errorf("reading: got %v, error %v", v.Mean, err)
 	}
 }
+
+// One pair with a mean of zero proves nothing.
+func TestRatioWithoutAMean(t *testing.T) {
+	for _, r := range []stats.Estimate{stats.RatioOfRegrets([]float64{0}, []float64{3}),
+		stats.RatioOfMeans([]float64{1, 2}, []float64{0, 0})} {
+		if !math.IsNaN(float64(r.Lower)) || !math.IsNaN(float64(r.Upper)) {
+			t.Errorf("got %v, want bounds that are NaN", r)
+		}
+	}
+}

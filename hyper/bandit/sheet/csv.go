@@ -19,6 +19,11 @@ func readCSV(contents []byte) (*Sheet, error) {
 	if len(bytes.TrimSpace(contents)) == 0 {
 		return nil, errors.New("is empty: it needs a header and rows")
 	}
+	for line := range bytes.Lines(contents) { // before the reader allocates memory for each column
+		if bytes.Count(line, []byte(",")) > MostCells {
+			return nil, fmt.Errorf("has a line with more than %d columns: use fewer", MostCells)
+		}
+	}
 	s, r := &Sheet{}, csv.NewReader(bytes.NewReader(contents))
 	for {
 		record, err := r.Read()

@@ -111,3 +111,16 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// Words of other programs for numbers that are not finite, and for missing ones, are errors and not categories.
+func TestWordsForNumbers(t *testing.T) {
+	for word, want := range map[string]string{"Infinity": "is not a finite number", "-infinity": "is not a finite number",
+		"#N/A": "is missing, as this word says"} {
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		must.M(os.WriteFile(file, []byte("x,y\n1,a\n2,b\n"+word+",a\n"+word+",b\n"), 0o600))
+		_, err := sheet.Read(file)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v, want %q", word, err, want)
+		}
+	}
+}

@@ -23,7 +23,7 @@ func TestSlurmScript(t *testing.T) {
 	must.M(err)
 	for _, want := range []string{"--array=0-2,7%3\n", "--cpus-per-task=2\n", "--mem=2G\n", "--time=1:00:00\n",
 		"--partition=night\n", "--requeue\n", "--signal=TERM@60\n",
-		"--output=/results/a/log/%a.txt\n", `'/opt/it'\''s/hyper' 'shard' '/results/a' "$SLURM_ARRAY_TASK_ID"`,
+		"--output=/results/a/log/%a.txt\n", `'/opt/it'\''s/hyper' shard /results/a "$SLURM_ARRAY_TASK_ID"`,
 		"-ge 5 ]"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("no %q in\n%s", want, script)

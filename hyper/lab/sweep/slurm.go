@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
+	"github.com/hypermodels/hypermodels/hyper/internal/shell"
 )
 
 // Task describes the resources that a scheduler gives to each shard.
@@ -38,7 +39,7 @@ type Slurm struct {
 // slurmGrace is the time in seconds that a task has to save before its limit.
 const slurmGrace = 60
 
-var slurmScript = template.Must(template.New("slurm").Funcs(template.FuncMap{"quote": quote}).Parse(`#!/bin/bash
+var slurmScript = template.Must(template.New("slurm").Funcs(template.FuncMap{"quote": shell.Word}).Parse(`#!/bin/bash
 # Runs shards of the sweep in {{.Dir}}. Each task of the array runs one shard.
 #SBATCH --job-name={{.Name}}
 #SBATCH --array={{.Array}}
@@ -109,8 +110,6 @@ func (s Slurm) Script(dir string, shards []int) (string, error) {
 
 // endsOption reports whether a character would end the value of an option in a line of #SBATCH.
 func endsOption(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
-
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // Due returns the shards that a job array must run: the shards that are neither done, nor running, nor in the queue. If
 // this machine has no Slurm, the queue counts as empty.

@@ -367,6 +367,7 @@ func TestTuneByPlan(t *testing.T) {
 	for want, change := range map[string]func(*tune.Search){
 		"no key before it in the search":   func(x *tune.Search) { x.Space[1].When = "optimizer=adamax" },
 		"keeps the best candidates of the": func(x *tune.Search) { x.Plan[1].Candidates = 7 },
+		"round 2 of the search has 0 runs": func(x *tune.Search) { x.Plan[1].Size.Runs = 0 },
 	} {
 		y := x
 		y.Space, y.Plan = slices.Clone(x.Space), slices.Clone(x.Plan)
