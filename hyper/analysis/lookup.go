@@ -60,7 +60,7 @@ func Lookup(x lab.Experiment, h lab.Header, rows []lab.Row) (
 						size.Periods))
 			}
 			for _, r := range had {
-				if r.Period <= size.Periods && slices.Contains(whole, r.Seed) {
+				if _, found := slices.BinarySearch(whole, r.Seed); found && r.Period <= size.Periods {
 					r.Entry = i
 					out = append(out, r)
 				}

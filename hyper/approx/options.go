@@ -29,15 +29,18 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// With less, the networks would have too many units, or single precision too few digits.
+const leastEpsilon, leastDelta = 1e-6, 1e-9
+
 // Validate reports every fault of the options.
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	var errs []error
-	if !positive(o.Epsilon) {
-		errs = append(errs, fmt.Errorf("epsilon must be positive and finite, got %v", o.Epsilon))
+	if !positive(o.Epsilon) || o.Epsilon < leastEpsilon {
+		errs = append(errs, fmt.Errorf("epsilon must be at least %g and finite, got %v", leastEpsilon, o.Epsilon))
 	}
-	if !(o.Delta > 0 && o.Delta < 1) {
-		errs = append(errs, fmt.Errorf("delta must be between 0 and 1, got %v", o.Delta))
+	if !(o.Delta >= leastDelta && o.Delta < 1) {
+		errs = append(errs, fmt.Errorf("delta must be at least %g and below 1, got %v", leastDelta, o.Delta))
 	}
 	if o.Draws < 1 || o.Draws > 10_000_000 {
 		errs = append(errs, fmt.Errorf("draws must be from 1 to 10,000,000, got %d", o.Draws))

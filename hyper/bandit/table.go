@@ -3,8 +3,12 @@ package bandit
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"sync"
+	"time"
+	"weak"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -89,11 +93,44 @@ func (b *Table) Validate() error {
 		oneOf("order", b.Order, Drawn, Shuffled), oneOf("standardize", b.Standardize, ByFile, Online, Raw)}
 	raw := b.Standardize == Raw
 	if t := b.read; t == nil || t.data != b.Data || t.file != b.File || t.target != b.Target || t.raw != raw {
-		t, err := readTable(b.Data, b.File, b.Target, raw)
+		t, err := readOnce(b.Data, b.File, b.Target, raw)
 		b.read = t
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// latest is the table that readOnce has read last, as long as a Table uses it.
+var latest struct {
+	mu    sync.Mutex
+	from  source
+	table weak.Pointer[table]
+}
+
+// source identifies the contents of a table.
+type source struct {
+	data, file, target string
+	raw                bool
+	size               int64
+	changed            time.Time
+}
+
+// readOnce is readTable. The settings of a sweep share one table, unless its file changes.
+func readOnce(data, file, target string, raw bool) (*table, error) {
+	from := source{data: data, file: file, target: target, raw: raw}
+	if info, err := os.Stat(file); err == nil {
+		from.size, from.changed = info.Size(), info.ModTime()
+	}
+	latest.mu.Lock()
+	defer latest.mu.Unlock()
+	if t := latest.table.Value(); t != nil && latest.from == from {
+		return t, nil
+	}
+	t, err := readTable(data, file, target, raw)
+	if err == nil {
+		latest.from, latest.table = from, weak.Make(t)
+	}
+	return t, err
 }
 
 // oneOf returns an error if a word is not one of the known words. The empty word is known: it means the first one.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -199,5 +200,21 @@ func TestRaw(t *testing.T) {
 	w.File, w.Standardize = written(t, "x,y\n1e39,a\n-2,b\n"), Raw
 	if err := w.Validate(); err == nil || !strings.Contains(err.Error(), "which is out of range") {
 		t.Error(err)
+	}
+}
+
+// Settings that name the same file share the table. A file that has changed is read again.
+func TestTablesShareAFile(t *testing.T) {
+	file := written(t, "x,y\n1.5,a\n-2,b\n")
+	one, two := &Table{File: file}, &Table{File: file}
+	must.M(one.Validate())
+	must.M(two.Validate())
+	if one.read != two.read {
+		t.Error("the file was read twice")
+	}
+	must.M(os.WriteFile(file, []byte("x,y\n1.5,a\n-2,b\n3,c\n"), 0o600))
+	three := &Table{File: file}
+	if must.M(three.Validate()); three.read.classes != 3 || one.read.classes != 2 {
+		t.Errorf("the new file has %d classes, and the old one %d", three.read.classes, one.read.classes)
 	}
 }

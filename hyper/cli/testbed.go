@@ -178,13 +178,18 @@ func (f *testbedFlags) evaluate(ctx context.Context, w io.Writer, s testbed.Swee
 	return record.Results, nil
 }
 
+// mostBatches bounds the memory: regression has a matrix of batches x batches numbers.
+const mostBatches = 10_000
+
 // setDefaults sets the flags that are not given, and returns an error if a value is out of range.
 func (f *testbedFlags) setDefaults(s testbed.Sweep) error {
 	switch {
 	case f.seeds < 1 || f.seeds > s.Seeds:
 		return fmt.Errorf("--seeds must be from 1 to %d, the number in the sweep, got %d", s.Seeds, f.seeds)
-	case f.options.Batches < 1 || f.options.Side < 1 || f.steps < 1 || f.options.Workers < 0:
-		return errors.New("--batches, --side and --steps must be at least 1, and --workers at least 0")
+	case f.options.Batches < 1 || f.options.Batches > mostBatches:
+		return fmt.Errorf("--batches must be from 1 to %d, got %d", mostBatches, f.options.Batches)
+	case f.options.Side < 1 || f.steps < 1 || f.options.Workers < 0:
+		return errors.New("--side and --steps must be at least 1, and --workers at least 0")
 	}
 	if f.options.Taus == nil {
 		f.options.Taus = s.Taus()

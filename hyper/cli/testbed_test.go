@@ -95,7 +95,8 @@ func TestTestbed(t *testing.T) {
 		"testbed classification_2d --tau a":                             "--tau=a: want whole numbers, separated by commas",
 		"testbed classification_2d --regret none.gz":                    "none.gz",
 		"testbed classification_2d --agent mlp --show " + out:           "--agent cannot be combined with --show",
-		"testbed classification_2d --batches 0":                         "must be at least 1",
+		"testbed classification_2d --batches 0":                         "--batches must be from 1 to 10000, got 0",
+		"testbed classification_2d --tau 1,1":                           "tau: 1 is given twice",
 		"testbed classification_2d --baseline mlp --show " + out:        "no problem on which both the baseline mlp",
 	})
 	refused(t, []string{"testbed", "classification_2d", "--agent", "epinet", "--backend", "go", "--batches", "2", "--out", out},
