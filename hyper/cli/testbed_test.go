@@ -22,9 +22,11 @@ func TestTestbedRegression(t *testing.T) {
 		// A record of mlp, and of mine without the first problem.
 		r := must.M1(testbed.OpenRecord(out, testbed.Header{Sweep: name, Batches: 3, Backend: "go",
 			Provenance: lab.ThisProvenance("go"), Machine: process.ThisMachine()}))
+		own := must.M1(testbed.FromCatalog(s, "mine", "bayesian-linear", []byte(`{"waves":10}`), 1000))
 		for i, p := range s.Few(1).Problems {
-			for _, agent := range []string{"mlp", "mine"}[:min(i+1, 2)] {
-				must.M(r.Add([]testbed.Result{{Agent: agent, Problem: p, Tau: 1, KL: 2}}))
+			must.M(r.Add([]testbed.Result{{Agent: "mlp", Problem: p, Tau: 1, KL: 2}}))
+			if i > 0 {
+				must.M(r.Add([]testbed.Result{{Agent: own.Name, Made: own.Made, Problem: p, Tau: 1, KL: 2}}))
 			}
 		}
 		_ = r.Close()
@@ -33,6 +35,8 @@ func TestTestbedRegression(t *testing.T) {
 		if status != 0 || strings.Count(table, " 1    27 ") != 2 || !strings.Contains(table, sees) {
 			t.Errorf("exit status %d, want 0 and two agents: %s\n%s", status, errors, table)
 		}
+		refused(t, []string{"testbed", name, "--agent", "mlp," + mine, "--backend", "go", "--batches", "3", "--steps", "7",
+			"--out", out}, "its results of mine are from other settings or another number of steps")
 		refuses(t, map[string]string{
 			"testbed " + name + " --tau 1,10":                "scores one response at a time: tau must be 1, got 10",
 			"testbed " + name + " --seeds 11":                "from 1 to 10",
