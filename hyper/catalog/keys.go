@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,9 +101,21 @@ func Values(settings any) map[string]any {
 // SetValues fills settings from a JSON object of keys and values. Unknown keys and values of wrong types are errors.
 // SetValues ignores the keys of choices that the settings have not made.
 func SetValues(settings any, raw json.RawMessage) error {
+	_, err := setValues(settings, raw)
+	return err
+}
+
+// SetAll is SetValues for values that somebody wrote: the key of a choice that the settings have not made is an error.
+func SetAll(settings any, raw json.RawMessage) error {
+	ignored, err := setValues(settings, raw)
+	return cmp.Or(err, ignored)
+}
+
+// setValues is SetValues. ignored is an error about one of the keys that it ignores, or nil.
+func setValues(settings any, raw json.RawMessage) (ignored, err error) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &values); err != nil {
-		return errors.New("settings must be a JSON object, {KEY: VALUE}")
+		return nil, errors.New("settings must be a JSON object, {KEY: VALUE}")
 	}
 	for _, choices := range []bool{true, false} { // choices first, because they add keys
 		for _, f := range fields(settings) {
@@ -111,42 +124,28 @@ func SetValues(settings any, raw json.RawMessage) error {
 				continue
 			}
 			if err := f.setJSON(text); err != nil {
-				return fmt.Errorf("key %q: %w", f.Name, err)
+				return nil, fmt.Errorf("key %q: %w", f.Name, err)
 			}
 		}
-	}
-	names := KeyNames(settings)
-	for name, text := range values {
-		if slices.Contains(names, name) || NeedsChoice(settings, name) != nil {
-			continue
-		}
-		if value, ok := retired[name]; ok {
-			if string(text) == strconv.Quote(value) {
-				continue
-			}
-			return fmt.Errorf("key %q was removed; results with a value other than %q cannot be read", name, value)
-		}
-		return unknownKey(settings, name)
-	}
-	return nil
-}
-
-// SetAll is SetValues for values that somebody wrote: the key of a choice that the settings have not made is an error.
-func SetAll(settings any, raw json.RawMessage) error {
-	if err := SetValues(settings, raw); err != nil {
-		return err
-	}
-	var values map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &values); err != nil {
-		return err
 	}
 	names := KeyNames(settings)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if err := NeedsChoice(settings, name); err != nil && !slices.Contains(names, name) {
-			return err
+		if slices.Contains(names, name) {
+			continue
 		}
+		if needs := NeedsChoice(settings, name); needs != nil {
+			ignored = cmp.Or(ignored, needs)
+			continue
+		}
+		if value, ok := retired[name]; ok {
+			if string(values[name]) == strconv.Quote(value) {
+				continue
+			}
+			return nil, fmt.Errorf("key %q was removed; results with a value other than %q cannot be read", name, value)
+		}
+		return nil, unknownKey(settings, name)
 	}
-	return nil
+	return ignored, nil
 }
 
 // Shape returns the values that shape the computation, by key. One compilation can serve settings for which they are

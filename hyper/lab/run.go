@@ -74,7 +74,7 @@ func (e *engine) run(ctx context.Context) (Progress, error) {
 	if err := os.MkdirAll(e.opts.Dir, 0o755); err != nil {
 		return Progress{}, err
 	}
-	unlock, err := lock(e.opts.Dir)
+	unlock, err := Lock(filepath.Join(e.opts.Dir, LockFile), e.opts.Dir)
 	if err != nil {
 		return Progress{}, err
 	}
@@ -160,11 +160,12 @@ func (e *engine) worker(ctx context.Context, shared *runner, queue <-chan batch,
 // LockFile is the name of the file in an output folder that locks it while a process writes.
 const LockFile = ".lock"
 
-// lock keeps other processes from writing to a folder of results until unlock is called or this process ends.
-func lock(dir string) (unlock func(), err error) {
-	unlock, err = process.Lock(filepath.Join(dir, LockFile))
+// Lock keeps other processes from writing results, which are named in its error, until unlock is called or this process
+// ends. The file is only for the lock.
+func Lock(file, results string) (unlock func(), err error) {
+	unlock, err = process.Lock(file)
 	if errors.Is(err, process.ErrLocked) {
-		err = fmt.Errorf("%w writes results to %s: wait until it ends, or choose another --out", err, dir)
+		err = fmt.Errorf("%w writes results to %s: wait until it ends, or choose another --out", err, results)
 	}
 	return unlock, err
 }

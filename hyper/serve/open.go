@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -142,11 +143,26 @@ func (s *Server) withMeaning(spec api.Spec) (api.Spec, error) {
 	if err != nil {
 		return spec, err
 	}
-	for r, err := range s.log.All(0) {
+	return s.withFeatures(spec, 0, from)
+}
+
+// logMeaning logs the meaning of the numbers of a Spec, if the last meaning in the records from a number onward
+// differs. This happens if an earlier server ended while it changed the meaning.
+func (s *Server) logMeaning(spec api.Spec, from uint64) error {
+	last, err := s.withFeatures(spec, from, math.MaxUint64)
+	if err != nil {
+		return err
+	}
+	return s.logFeatures(spec, last)
+}
+
+// withFeatures returns a Spec with the last features in the records of the log from a number to before another one.
+func (s *Server) withFeatures(spec api.Spec, from, before uint64) (api.Spec, error) {
+	for r, err := range s.log.All(from) {
 		if err != nil {
 			return spec, err
 		}
-		if r.Number >= from {
+		if r.Number >= before {
 			break
 		}
 		if f := r.Features; f != nil {
@@ -156,27 +172,13 @@ func (s *Server) withMeaning(spec api.Spec) (api.Spec, error) {
 	return spec, nil
 }
 
-// logMeaning logs the meaning of the numbers of a Spec, if the last meaning in the records from a number onward
-// differs. This happens if an earlier server ended while it changed the meaning.
-func (s *Server) logMeaning(spec api.Spec, from uint64) error {
-	last := spec
-	for r, err := range s.log.All(from) {
-		if err != nil {
-			return err
-		}
-		if f := r.Features; f != nil {
-			last.Context, last.Action = agentfile.FromJournal(f.Context), agentfile.FromJournal(f.Action)
-		}
-	}
-	return s.logFeatures(spec, last)
-}
-
 // logFeatures logs the meaning of the numbers of a Spec, unless it equals the meaning in last.
 func (s *Server) logFeatures(spec, last api.Spec) error {
 	if agentfile.SameFeatures(spec, last) {
 		return nil
 	}
-	return s.append(journal.Record{Features: &journal.Features{Context: agentfile.ToJournal(spec.Context), Action: agentfile.ToJournal(spec.Action),
+	return s.append(journal.Record{Features: &journal.Features{
+		Context: agentfile.ToJournal(spec.Context), Action: agentfile.ToJournal(spec.Action),
 		WasContext: agentfile.ToJournal(last.Context), WasAction: agentfile.ToJournal(last.Action)}})
 }
 

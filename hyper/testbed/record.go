@@ -48,10 +48,8 @@ func OpenRecord(path string, h Header) (*Record, error) {
 	if err := os.MkdirAll(filepath.Clean(dir), 0o755); err != nil {
 		return nil, err
 	}
-	unlock, err := process.Lock(filepath.Join(dir, "."+name+".lock"))
-	if errors.Is(err, process.ErrLocked) {
-		return nil, fmt.Errorf("%w writes results to %s: wait until it ends, or choose another --out", err, path)
-	} else if err != nil {
+	unlock, err := lab.Lock(filepath.Join(dir, "."+name+".lock"), path)
+	if err != nil {
 		return nil, err
 	}
 	r, err := openRecord(path, h)
