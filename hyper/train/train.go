@@ -26,7 +26,6 @@
 // belief's type. The first two routes compute the minimiser of the loss instead of a gradient, and make no SGD steps.
 //
 // In this package a route is a line of the list in route.go: its name, its condition (fits.go), and its solver, which
-// says what the state keeps, what a datum changes, and the gradient of a step. A module outside gives [AddRoute] a
-// Route with the fields Name, About, Fits and Gradient; trainers try it before all others. The library draws the
-// minibatch and the indices, and gives them to Gradient: see the example of AddRoute.
+// says what the state keeps, what a datum changes, and the gradient of a step. A belief of another module brings a
+// gradient of its own by a capability, hyper.OwnGradient.
 package train
