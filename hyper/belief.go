@@ -129,7 +129,8 @@ type Marginals interface {
 	PredictAt(theta, x *Node) *Node
 }
 
-// OwnGradient is a [Parametric] belief that computes the gradient of its trained part.
+// OwnGradient is a [Parametric] belief that computes the gradient of its trained part, or a [BaseModel] that computes
+// its gradient. Training then uses automatic differentiation for the hypermodel only.
 type OwnGradient interface {
 	// Forward returns the predictions with parameters theta, [runs, indices, inputs], and a function backward. For df
 	// [runs, indices, inputs], backward returns the gradient of sum(df * f) with respect to theta,

@@ -82,15 +82,6 @@ type FixedInputs interface {
 	Inputs() int
 }
 
-// DifferentiableBase is a base model that computes its own gradient. Training then uses automatic differentiation for
-// the hypermodel only.
-type DifferentiableBase interface {
-	BaseModel
-	// Forward returns the same predictions as Apply, and a function backward. For df [runs, indices, inputs], backward
-	// returns the gradient of sum(df * f) with respect to theta, [runs, indices, N_theta].
-	Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node)
-}
-
 // LinearBase is a base model that is linear in theta, f_theta(x) = phi(x)^T theta. Let row i of Phi be phi(x) of datum
 // i. Perturbed SGD then needs only Phi^T Phi and Phi^T v of the data.
 type LinearBase interface {

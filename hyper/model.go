@@ -91,9 +91,7 @@ func (m Model) Capabilities() Capabilities {
 	if m.independent() {
 		c.Marginals = own
 	}
-	if b, ok := m.Base.(DifferentiableBase); ok {
-		c.Gradient = b
-	}
+	c.Gradient, _ = m.Base.(OwnGradient)
 	if m.Prior == nil {
 		c.Each, _ = m.Hyper.(Each)
 	}
