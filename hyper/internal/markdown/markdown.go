@@ -30,7 +30,7 @@ func Interval(x stats.Estimate) string {
 
 // Number returns x with three digits; from 1,000 on, it returns a whole number with commas.
 func Number(x float64) string {
-	if math.Abs(x) >= 1000 && !math.IsInf(x, 0) {
+	if math.Abs(x) >= 999.5 && !math.IsInf(x, 0) {
 		return Thousands(int(math.Round(x)))
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64)
