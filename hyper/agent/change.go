@@ -107,7 +107,7 @@ func (a *Agent) afterTest(s *snapshot, x []float32, y, weight float32) (*snapsho
 	}
 	alarm := !(evidence < a.config.Change.Run)
 	if alarm {
-		d = d.alarmed()
+		d = detector{Seen: d.Seen, Alarms: d.Alarms + 1, Last: d.Seen} // begins anew
 	}
 	next := (*snapshot)(nil)
 	if alarm && a.config.Change.Restart {
@@ -167,16 +167,8 @@ func (a *Agent) restarted(s *snapshot) (*snapshot, error) {
 		}
 	}
 	if begun.learned != nil {
-		next.setLearned(held(begun.learned))
+		next.setLearned(begun.learned.Hold())
 	}
 	next.data, next.rounds = contents{Rows: s.data.Rows}, 0 // a Background learner counts rounds by data
 	return next, nil
-}
-
-// savedChange returns the test of change that a file stores; nil if there is no test.
-func (a *Agent) savedChange(s *snapshot) *detector {
-	if a.config.Change == nil {
-		return nil
-	}
-	return &s.change
 }

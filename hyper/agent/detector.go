@@ -101,11 +101,6 @@ func (d detector) evidence() (sum float64) {
 	return sum
 }
 
-// alarmed returns the detector after an alarm: it begins anew.
-func (d detector) alarmed() detector {
-	return detector{Seen: d.Seen, Alarms: d.Alarms + 1, Last: d.Seen}
-}
-
 // valid reports whether a detector from a file is possible.
 func (d detector) valid() bool {
 	for _, r := range append(d.Wealth[:], d.SquaredErrors) {

@@ -32,12 +32,9 @@ const (
 	AsOneHot ArmCode = iota + 1
 	// AsNumber puts the number of the arm before the context, as hyper.BayesianLinear with Blocks expects it.
 	AsNumber
-	// AsBlock makes one block of the context's size per arm: the arm's own block holds the context, and the others are
-	// 0.
-	AsBlock
 )
 
-func (c ArmCode) String() string { return enum.Word(c, "one-hot", "number", "block") }
+func (c ArmCode) String() string { return enum.Word(c, "one-hot", "number") }
 
 // Width returns the length of an input.
 func (e Encoding) Width() int {
@@ -45,8 +42,6 @@ func (e Encoding) Width() int {
 	switch {
 	case e.Arms > 0 && e.Code == AsNumber:
 		return 1 + e.Context
-	case e.Arms > 0 && e.Code == AsBlock:
-		return e.Arms * e.Context
 	case e.Cross:
 		return own + e.Context + own*e.Context
 	}
@@ -91,13 +86,8 @@ func (e Encoding) input(own, context []float32) []float32 {
 
 // ofArm returns the input of an arm in a context.
 func (e Encoding) ofArm(arm int, context []float32) []float32 {
-	switch e.Code {
-	case AsNumber:
+	if e.Code == AsNumber {
 		return e.input([]float32{float32(arm)}, context)
-	case AsBlock:
-		x := make([]float32, e.Width())
-		copy(x[arm*e.Context:], context)
-		return x
 	}
 	one := make([]float32, e.Arms)
 	one[arm] = 1

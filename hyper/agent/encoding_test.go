@@ -95,9 +95,8 @@ func TestEncodings(t *testing.T) {
 		Encoding
 		Menu
 	}{
-		"[[0 0 1 2 3] [1 0 0 2 3]]":     {Encoding{Context: 2, Arms: 3, Code: AsOneHot}, arms},
-		"[[2 2 3] [0 2 3]]":             {Encoding{Context: 2, Arms: 3, Code: AsNumber}, arms},
-		"[[0 0 0 0 2 3] [2 3 0 0 0 0]]": {Encoding{Context: 2, Arms: 3, Code: AsBlock}, arms},
+		"[[0 0 1 2 3] [1 0 0 2 3]]": {Encoding{Context: 2, Arms: 3, Code: AsOneHot}, arms},
+		"[[2 2 3] [0 2 3]]":         {Encoding{Context: 2, Arms: 3, Code: AsNumber}, arms},
 		"[[0 1 2 3 0 0 2 3] [1 0 2 3 2 3 0 0]]": {Encoding{Context: 2, Arms: 2, Code: AsOneHot, Cross: true},
 			Menu{Context: []float32{2, 3}, Arms: []int{1, 0}}},
 		"[[5 7 2 3]]":             {Encoding{Context: 2, Action: 2}, actions},
@@ -235,7 +234,7 @@ func TestWrongMenus(t *testing.T) {
 		"Arms and Action exclude each other": {Arms: 2, Action: 2, Context: 1},
 		"Arms need a Context":                {Arms: 2},
 		"there is nothing to choose from":    {Context: 1},
-		"Cross goes with Code one-hot":       {Arms: 2, Context: 1, Code: AsBlock, Cross: true},
+		"Cross goes with Code one-hot":       {Arms: 2, Context: 1, Code: AsNumber, Cross: true},
 		"Cross needs a Context":              {Action: 2, Cross: true},
 		"Context must be at least 0":         {Context: -1},
 	} {

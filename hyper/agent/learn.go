@@ -171,7 +171,7 @@ func (a *Agent) added(x []float32, y, weight float32) step {
 func (a *Agent) observed(s *snapshot, row int, x []float32, y, weight float32) (*snapshot, error) {
 	switch {
 	case s.learned != nil:
-		return s.withDatum(x, y, weight)
+		return s.learnedNext(s.learned.Observe(x, y, weight))
 	case row >= 0:
 		return a.observe.apply(s, a.datum(s, row, x, y, weight)...)
 	case a.config.conditioned():

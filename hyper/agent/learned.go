@@ -57,18 +57,8 @@ func (a *form) absorb(s *snapshot) error {
 
 // setLearned replaces the posterior that a snapshot holds; nil means none.
 func (s *snapshot) setLearned(p *train.HostPosterior) {
-	if s.learned != nil {
-		s.learned.Drop()
-	}
+	s.learned.Drop()
 	s.learned, s.host = p, new(host)
-}
-
-// held adds a holder to a posterior and returns it; nil stays nil.
-func held(p *train.HostPosterior) *train.HostPosterior {
-	if p == nil {
-		return nil
-	}
-	return p.Hold()
 }
 
 // wholeOf returns a snapshot with all tensors, including the parts that are kept in plain Go; the caller drops it.
@@ -92,11 +82,6 @@ func (a *form) wholeOf(s *snapshot, places []int) (*snapshot, error) {
 		}
 	}
 	return whole, nil
-}
-
-// withDatum returns a snapshot that has learned one more datum, in plain Go.
-func (s *snapshot) withDatum(x []float32, y, weight float32) (*snapshot, error) {
-	return s.learnedNext(s.learned.Observe(x, y, weight))
 }
 
 // learnedNext returns a snapshot that holds a new posterior; the error is errDiverged if ok is false.

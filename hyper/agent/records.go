@@ -8,13 +8,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// Replay applies a record at its recorded time. An agent that replays all records of a log, and has the same Config,
+// Apply applies a record at its recorded time. An agent that applies all records of a log, and has the same Config,
 // equals the agent that wrote them. An agent with another Config learns from the same decisions and rewards; it must
 // have the arms of the log, or be able to add them (see [Agent.ChangeArms]). If a Decision has no Input, this agent's
-// Encoding computes the input. From the first replayed record on, only the log settles decisions. The clock settles
+// Encoding computes the input. From the first applied record on, only the log settles decisions. The clock settles
 // them again after Continue, or when the agent's file is opened: see [Reward].
 //
-// The error is the error of the method that wrote the record. Replay also returns an error if the agent has a log of
+// The error is the error of the method that wrote the record. Apply also returns an error if the agent has a log of
 // its own.
 func (a *Agent) Apply(r journal.Record) error {
 	if a.log != nil {

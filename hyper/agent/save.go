@@ -91,7 +91,10 @@ func (a *Agent) whole() (*snapshot, file, []waiting) {
 	if !a.set.AllInOrder() || len(a.steps) > 0 || len(a.set.Names) > 0 {
 		f.Arms, f.Grown = &a.set, a.steps
 	}
-	f.Data, f.Rounds, f.Change = s.data, s.rounds, a.savedChange(s)
+	f.Data, f.Rounds = s.data, s.rounds
+	if a.config.Change != nil {
+		f.Change = &s.change
+	}
 	f.Context, f.Action = a.encoder.spreads()
 	if a.log != nil {
 		next := a.log.Next()

@@ -68,7 +68,7 @@ func newSnapshot(state []*tensors.Tensor) *snapshot {
 
 // replaced returns a snapshot with new tensors at some places. It also holds the other tensors of s.
 func (s *snapshot) replaced(at []int, by []*tensors.Tensor) *snapshot {
-	next := &snapshot{state: make([]*shared, len(s.state)), learned: held(s.learned), data: s.data, rounds: s.rounds,
+	next := &snapshot{state: make([]*shared, len(s.state)), learned: s.learned.Hold(), data: s.data, rounds: s.rounds,
 		change: s.change, host: s.host}
 	if len(at) > 0 {
 		next.host = new(host)
@@ -99,9 +99,7 @@ func (s *snapshot) upload(b compute.Backend) error {
 }
 
 func (s *snapshot) drop() {
-	if s.learned != nil {
-		s.learned.Drop()
-	}
+	s.learned.Drop()
 	for _, t := range s.state {
 		if t != nil {
 			t.drop()
@@ -140,7 +138,7 @@ func (a *Agent) belief() (*form, *snapshot) {
 
 // beliefOf returns the part of a state that Act and Sample read; the caller drops it.
 func (a *form) beliefOf(s *snapshot) *snapshot {
-	out := &snapshot{state: make([]*shared, len(a.read)), learned: held(s.learned), host: s.host}
+	out := &snapshot{state: make([]*shared, len(a.read)), learned: s.learned.Hold(), host: s.host}
 	for i, place := range a.read {
 		if t := s.state[place]; t != nil {
 			out.state[i] = t.hold()

@@ -27,15 +27,17 @@ type HostPosterior struct {
 	holders         *atomic.Int32
 }
 
-// Hold adds a holder, and returns the same posterior.
+// Hold adds a holder, and returns the same posterior; nil stays nil.
 func (p *HostPosterior) Hold() *HostPosterior {
-	p.holders.Add(1)
+	if p != nil {
+		p.holders.Add(1)
+	}
 	return p
 }
 
-// Drop removes a holder. The holder must not use the posterior after that.
+// Drop removes a holder. The holder must not use the posterior after that. Drop of nil does nothing.
 func (p *HostPosterior) Drop() {
-	if p.holders.Add(-1) > 0 {
+	if p == nil || p.holders.Add(-1) > 0 {
 		return
 	}
 	for _, b := range p.blocks {

@@ -37,7 +37,7 @@ func (l *Log) wait(end uint64) error {
 }
 
 // syncShared waits for Options.Delay, and then syncs all records written until then. The caller holds l.order, and no
-// other goroutine syncs. share releases l.order during the delay and the sync.
+// other goroutine syncs. syncShared releases l.order during the delay and the sync.
 func (l *Log) syncShared() error {
 	l.syncing = true
 	if l.options.Delay > 0 {
