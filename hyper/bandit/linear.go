@@ -23,6 +23,7 @@ import (
 // one size with random signs. Many points on the sphere approximate a compact set in which the best action is the
 // direction of theta*.
 type Linear struct {
+	fixedActions
 	Actions       int     `help:"number of actions, drawn once per run"`
 	Features      int     `help:"d: length of an action's vector"`
 	ActionSet     string  `help:"components: box, within +-1/sqrt(5); fifth, +-1/sqrt(5); cube, +-1/sqrt(d); or sphere, length 1"`
@@ -87,13 +88,6 @@ func (b *Linear) draw(s rng.Stream) *Node {
 		return MulScalar(AddScalar(MulScalar(s.Uniform(b.Actions, b.Features), 2), -1), length)
 	}
 	return MulScalar(s.Signs(b.Actions, b.Features), length)
-}
-
-// Means returns the mean rewards in the state.
-func (b *Linear) Means(state State) *Node { return state["mean"] }
-
-func (b *Linear) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
-	return Offer{X: state["actions"]}, state
 }
 
 // Step returns the reward x^T theta* + W.

@@ -20,6 +20,7 @@ import (
 // the other biases are 0. Each run draws its own actions and generator. The logistic loss suits this world; its
 // predictions are (g_1 - g_0) / rho.
 type NeuralLogistic struct {
+	fixedActions
 	Actions     int     `help:"number of actions, from N(0, I)"`
 	Features    int     `help:"D: length of an action's vector"`
 	Generator   []int   `help:"widths of the hidden layers of the network of reward probabilities, as 50x50"`
@@ -61,13 +62,6 @@ func (b *NeuralLogistic) Init(s rng.Stream, n hyper.Numbers) State {
 	odds := Squeeze(net.Apply(theta, actions), 1) // [runs, Actions]
 	rho := InsertAxes(n.Of(s, "Temperature", b.Temperature), -1)
 	return State{"actions": actions, "mean": Sigmoid(Div(odds, rho))}
-}
-
-// Means returns the probabilities of a reward of 1.
-func (b *NeuralLogistic) Means(state State) *Node { return state["mean"] }
-
-func (b *NeuralLogistic) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
-	return Offer{X: state["actions"]}, state
 }
 
 // Step returns 1 if a uniform random number is less than p(x), and otherwise 0. The random number of a period is the

@@ -16,6 +16,7 @@ import (
 // Neural is the bandit of section 4.2. Actions are uniform on the unit sphere, and the mean reward f(x) is a random
 // ReLU network, the generator. Each run draws its own actions and generator.
 type Neural struct {
+	fixedActions
 	Actions   int     `help:"number of actions, uniform on the unit sphere"`
 	Features  int     `help:"d: length of an action's vector"`
 	Generator []int   `help:"widths of the hidden layers of the reward and prior networks, as 3x3"`
@@ -91,13 +92,6 @@ func (b *Neural) Init(s rng.Stream, _ hyper.Numbers) State {
 	}
 	theta := Mul(s.Named("generator").Normal(1, len(sd)), Const(s.Graph(), [][][]float32{{sd}}))
 	return State{"actions": actions, "mean": Squeeze(b.network().Apply(theta, actions), 1)}
-}
-
-// Means returns the mean rewards in the state.
-func (b *Neural) Means(state State) *Node { return state["mean"] }
-
-func (b *Neural) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
-	return Offer{X: state["actions"]}, state
 }
 
 // Step returns the reward f(x) + W.

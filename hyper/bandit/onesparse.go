@@ -19,6 +19,7 @@ import (
 // are 1_S/2 for N - 2 sublists S of (1, ..., N): all sublists that bisection makes, except for the whole list and
 // single elements. N need not be a power of two: for an odd list, the second half is the larger one.
 type OneSparse struct {
+	fixedActions
 	Size          int     `help:"N: number of components of theta*; there are 2N-2 actions"`
 	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, which the agent knows"`
 	NoiseFactor   float64 `run:"true" help:"the noise's true variance / noise-variance; 100 in the paper's text"`
@@ -96,13 +97,6 @@ func (b *OneSparse) Init(s rng.Stream, _ hyper.Numbers) State {
 	actions := BroadcastToDims(InsertAxes(one, 0), append([]int{s.Runs()}, one.Shape().Dimensions...)...)
 	theta := OneHot(Squeeze(s.Named("theta").Intn(Const(s.Graph(), int32(b.Size)), 1), 1), b.Size, dtypes.Float32)
 	return State{"actions": actions, "mean": Einsum("rn,an->ra", theta, one)}
-}
-
-// Means returns the mean rewards in the state.
-func (b *OneSparse) Means(state State) *Node { return state["mean"] }
-
-func (b *OneSparse) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
-	return Offer{X: state["actions"]}, state
 }
 
 // Step returns the reward x^T theta* + W.

@@ -146,3 +146,14 @@ func reply(s rng.Stream, means, x, noise *Node) Outcome {
 	w := Mul(Squeeze(s.Named("noise").Normal(1), 1), noise)
 	return Outcome{Reward: Add(mean, w), Regret: Sub(ReduceMax(means, 1), mean)}
 }
+
+// fixedActions is the part of a world that offers the same actions in every period. The state has the actions and their
+// mean rewards.
+type fixedActions struct{}
+
+// Means returns the mean rewards in the state.
+func (fixedActions) Means(state State) *Node { return state["mean"] }
+
+func (fixedActions) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
+	return Offer{X: state["actions"]}, state
+}

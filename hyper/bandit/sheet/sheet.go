@@ -22,8 +22,8 @@ type Sheet struct {
 	Lines  []int      // line at which each row begins, counted from 1; nil if the file has no lines
 }
 
-// The largest size of a file in bytes, and the largest number of cells of a table without its
-// target, which is one column.
+// The largest size of a file in bytes, and the largest number of cells of a table without its target, which is one
+// column.
 const (
 	MostBytes = 256 << 20
 	MostCells = 2_000_000
