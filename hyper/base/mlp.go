@@ -8,6 +8,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
@@ -204,7 +205,7 @@ func withOnes(x *Node, axis int) *Node {
 // CPU, each of XLA's matrix products costs more than a microsecond, whatever its size. One fused loop computes many
 // small products at once.
 func product(w, h *Node) *Node {
-	if w.Shape().Dim(2)*w.Shape().Dim(3) <= 256 && onXLACPU(w.Graph()) {
+	if w.Shape().Dim(2)*w.Shape().Dim(3) <= 256 && backend.OnXLACPU(w.Graph().Backend()) {
 		return ReduceSum(Mul(InsertAxes(w, -1), InsertAxes(h, 2)), 3)
 	}
 	return Einsum("rnoi,rnib->rnob", w, h)

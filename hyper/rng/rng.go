@@ -57,10 +57,10 @@ func (s Stream) Runs() int { return s.keys[0].Shape().Dim(0) }
 
 // draw returns f of independent random words, [runs, dims...]. Word w of Philox block b has position w*blocks + b.
 func (s Stream) draw(f func(words *Node) *Node, dims ...int) *Node {
-	n := size(dims)
+	n := shapes.Make(dtypes.Uint32, dims...).Size()
 	blocks := (n + 3) / 4
 	var all *Node
-	if blocks >= 4096 && s.onCPU() { // With fewer, the additional kernels take longer than what they save.
+	if blocks >= 4096 && backend.OnXLACPU(s.Graph().Backend()) { // With fewer, the additional kernels take longer than what they save.
 		all = s.packed(f, blocks)
 	} else {
 		all = s.inParts(f, blocks)
@@ -102,7 +102,6 @@ func (s Stream) inParts(f func(words *Node) *Node, blocks int) *Node {
 }
 
 func (s Stream) onXLA() bool { return s.Graph().Backend().Name() == "xla" }
-func (s Stream) onCPU() bool { return s.onXLA() && !backend.OnGPU(s.Graph().Backend()) }
 
 // words returns the four Philox outputs of the first blocks, [runs, dims...] each, as uint32, or as uint64 with the same
 // values. The last of dims is the number of blocks.
@@ -231,14 +230,6 @@ func symmetric(bits *Node) *Node {
 // in the interval.
 func unit(bits *Node) *Node {
 	return MinScalar(MulScalar(AddScalar(symmetric(bits), 1), 0.5), 1-1.0/(1<<24))
-}
-
-func size(dims []int) int {
-	n := 1
-	for _, d := range dims {
-		n *= d
-	}
-	return n
 }
 
 // Graph returns the graph of the stream's nodes.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/serve/api"
+	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
 // These are the number and the length of the steps.
@@ -163,28 +164,20 @@ func (t *tally) mean() *float64 {
 	return new(t.sum / float64(t.rewards))
 }
 
-// z95 is the 97.5% quantile of the normal distribution.
-const z95 = 1.959964
-
 // interval returns the 95% interval of the mean, or nil without enough rewards.
 func (t *tally) interval() (lower, upper *float64) {
-	n := float64(t.rewards)
 	if t.rewards == 0 || t.notBinary && t.rewards < 2 {
 		return nil, nil
 	}
+	if !t.notBinary {
+		e := stats.Share(int(t.sum), t.rewards)
+		return new(float64(e.Lower)), new(float64(e.Upper))
+	}
+	const z95 = 1.959964 // the 97.5% quantile of the normal distribution
+	n := float64(t.rewards)
 	mean := t.sum / n
-	centre, half := mean, 0.0
-	if t.notBinary {
-		half = z95 * math.Sqrt(max(t.squares-n*mean*mean, 0)/(n-1)/n)
-	} else {
-		centre = (mean + z95*z95/(2*n)) / (1 + z95*z95/n)
-		half = z95 / (1 + z95*z95/n) * math.Sqrt(mean*(1-mean)/n+z95*z95/(4*n*n))
-	}
-	low, high := centre-half, centre+half
-	if !t.notBinary { // rounding may exceed these bounds
-		low, high = max(low, 0), min(high, 1)
-	}
-	return &low, &high
+	half := z95 * math.Sqrt(max(t.squares-n*mean*mean, 0)/(n-1)/n)
+	return new(mean - half), new(mean + half)
 }
 
 // bucketOf returns the index of the bucket of a latency in seconds.

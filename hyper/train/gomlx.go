@@ -19,10 +19,9 @@ import (
 // FromGoMLX makes an Optimizer from a GoMLX optimizer that takes computed gradients, as all optimizers of GoMLX do.
 // Create the GoMLX optimizer with a learning rate of 1: its step is multiplied by the step size of each run.
 //
-// GoMLX's optimizers keep their moments in variables of a
-// model.Store, which a graph reads as parameters and writes as a side effect. Here each variable stands for a node of
-// the State instead: the variable is made as a constant, and receives the State's node as its value before the
-// optimizer reads it.
+// GoMLX's optimizers keep their moments in variables of a model.Store, which a graph reads as parameters and writes as
+// a side effect. Here each variable stands for a node of the State instead: the variable is made as a constant, and
+// receives the State's node as its value before the optimizer reads it.
 type FromGoMLX struct{ Optimizer optimizer.Interface }
 
 // fromGradients is a GoMLX optimizer that takes computed gradients.

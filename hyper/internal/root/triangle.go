@@ -125,13 +125,6 @@ func (t *Triangle) Square(x []float64) []float64 {
 	return out
 }
 
-// Update does what UpdateInto does, and returns a new root.
-func (t *Triangle) Update(phi []float64, rho float64) (next *Triangle, gain []float64, ok bool) {
-	next = Empty(t.n)
-	gain, ok = t.UpdateInto(next, phi, rho)
-	return next, gain, ok
-}
-
 // CopyInto copies t to next, another root of the same size.
 func (t *Triangle) CopyInto(next *Triangle) {
 	copy(next.rows, t.rows)

@@ -190,3 +190,10 @@ func BenchmarkTriangle(b *testing.B) {
 		})
 	}
 }
+
+// Update does what UpdateInto does, and returns a new root.
+func (t *Triangle) Update(phi []float64, rho float64) (next *Triangle, gain []float64, ok bool) {
+	next = Empty(t.n)
+	gain, ok = t.UpdateInto(next, phi, rho)
+	return next, gain, ok
+}

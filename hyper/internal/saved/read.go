@@ -9,7 +9,6 @@ import (
 	"io"
 	"math/bits"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -29,20 +28,17 @@ var ErrOldFormat = fmt.Errorf("%w: it has no header of this version; perhaps an 
 // ErrFolder reports that there is a folder in place of a file. It wraps ErrDamaged.
 var ErrFolder = fmt.Errorf("%w: it is a folder", ErrDamaged)
 
-// ErrOtherShapes reports that a file is correct, but its tensors do not have the shapes that the caller wants.
-var ErrOtherShapes = errors.New("the tensors in the file do not have the wanted shapes")
-
 // errShort reports that a file ends too early.
 var errShort = errors.New("needs more bytes than the file has")
 
 // Read reads what Write wrote: the value into value, which is a pointer, and the tensors, which it appends to state
-// unless state is nil. If want has shapes, the tensors must have these shapes; otherwise the error is ErrOtherShapes.
-// The error wraps ErrDamaged if Write did not write the file, and says what is wrong if that is known.
+// unless state is nil. The error wraps ErrDamaged if Write did not write the file, and says what is wrong if that is
+// known.
 //
 // Read trusts nothing in the file. It checks the checksum, the lengths, which must add up to the length of the file,
 // and the shapes before it allocates memory for a tensor. It allocates at most the memory of the tensors, and an amount
 // proportional to the header.
-func Read(path string, value any, state *[]*tensors.Tensor, want ...shapes.Shape) error {
+func Read(path string, value any, state *[]*tensors.Tensor) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -60,9 +56,6 @@ func Read(path string, value any, state *[]*tensors.Tensor, want ...shapes.Shape
 	found, err := h.shapes(left)
 	if err != nil {
 		return err
-	}
-	if len(want) > 0 && !slices.EqualFunc(found, want, shapes.Shape.Equal) {
-		return fmt.Errorf("%w: %v, want %v", ErrOtherShapes, found, want)
 	}
 	if err := strict.JSON(h.Value, value); err != nil {
 		return errors.Join(ErrDamaged, err)
