@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -28,8 +30,9 @@ type Standing struct {
 // the last half of the periods is above failure, see [lab.Experiment]; 0 means that the experiment does not say this.
 func Compare(h lab.Header, rows []lab.Row, failure float64) ([]Standing, error) {
 	var out []Standing
+	own := byEntry(rows, len(h.Spec.Entries))
 	for i, e := range h.Spec.Entries {
-		runs, err := completeRuns(rows, i, e)
+		runs, err := completeRuns(own[i], i, e)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +46,7 @@ func Compare(h lab.Header, rows []lab.Row, failure float64) ([]Standing, error) 
 			s.Failed = stats.Share(runs.failed(failure), len(regret))
 		}
 		if i > 0 {
-			s.Difference, s.Pairs = differenceFrom(rows, i, 0)
+			s.Difference, s.Pairs = differenceFrom(slices.Concat(own[0], own[i]), i, 0)
 		}
 		out = append(out, s)
 	}

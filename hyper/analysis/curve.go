@@ -32,8 +32,9 @@ type Curve struct {
 // periods.
 func Curves(h lab.Header, rows []lab.Row) []Curve {
 	out := make([]Curve, len(h.Spec.Entries))
+	own := byEntry(rows, len(out))
 	for i, e := range h.Spec.Entries {
-		runs := commonRunsOf(rows, i)
+		runs := commonRunsOf(own[i], i)
 		c := Curve{Agent: e.Agent, Learner: e.Kind, Settings: catalog.Values(e.Setting), Usual: e.Setting.Usual(),
 			Periods: runs.periods, Runs: len(runs.seeds)}
 		for _, period := range runs.periods {

@@ -28,6 +28,15 @@ func historyOf(rows []lab.Row, entry int) history {
 	return h
 }
 
+// byEntry returns the rows of each of n entries.
+func byEntry(rows []lab.Row, n int) [][]lab.Row {
+	out := make([][]lab.Row, n)
+	for _, r := range rows {
+		out[r.Entry] = append(out[r.Entry], r)
+	}
+	return out
+}
+
 // commonRuns holds the runs of some entries, with the seeds and the periods that the runs of all these entries have.
 type commonRuns struct {
 	entries []history

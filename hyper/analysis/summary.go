@@ -36,8 +36,9 @@ type Summary struct {
 // that all runs have.
 func Summarize(h lab.Header, rows []lab.Row) ([]Summary, error) {
 	var out []Summary
+	own := byEntry(rows, len(h.Spec.Entries))
 	for i, e := range h.Spec.Entries {
-		runs, err := completeRuns(rows, i, e)
+		runs, err := completeRuns(own[i], i, e)
 		if err != nil {
 			return nil, err
 		}
