@@ -161,8 +161,8 @@ func (c Config) checkContextual() error {
 		errs = append(errs, fmt.Errorf("only Contextual supports Forget: set Forget to 0; to forget, set %s",
 			c.waysToForget()))
 	}
-	_, ok := c.Learner.Belief.(hyper.BayesianLinear)
-	if c.Waves != 0 && !ok {
+	b, ok := c.Learner.Belief.(hyper.BayesianLinear)
+	if c.Waves != 0 && (!ok || b.Waves != max(c.Waves, 0)) {
 		errs = append(errs, errors.New("only Contextual supports Waves: set Waves to 0, because other agents have no cosines"))
 	}
 	return errors.Join(errs...)

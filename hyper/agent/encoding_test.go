@@ -13,6 +13,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
 // A service chooses one of two pages for a visitor, whose age and number of visits it knows. The first page suits the
@@ -74,8 +75,10 @@ func TestContextualOptions(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	for want, c := range map[string]Config{
-		"only Contextual supports Forget":                 Config{Forget: 0.99}.Linear(3),
-		"only Contextual supports Waves":                  Config{Waves: 10}.Arms(3),
+		"only Contextual supports Forget": Config{Forget: 0.99}.Linear(3),
+		"only Contextual supports Waves":  Config{Waves: 10}.Arms(3),
+		"Waves to 0, because other agents": {Waves: 10, Features: 2, Learner: learner.Learner{
+			Belief: hyper.BayesianLinear{Features: 2, Waves: 5, Length: 1}}},
 		"Forget must be above 0.5 and at most 1, got 0.4": Config{Forget: 0.4}.Contextual(2, 3),
 		"Forget must be above 0.5 and at most 1, got 1.5": Config{Forget: 1.5}.Contextual(2, 3),
 		"Waves must be at least 1":                        Config{Waves: -5}.Contextual(2, 3),
