@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,6 +39,24 @@ func (e *engine) open() (isNew bool, err error) {
 	}
 	e.out.file, err = os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o644)
 	return isNew, err
+}
+
+// begunWith returns the number of runs in a batch of the results in a folder. It is 0 if there are none, or if their
+// header cannot be read.
+func begunWith(dir string) int {
+	f, err := os.Open(filepath.Join(dir, ResultsFile))
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = f.Close() }()
+	line, err := readLine(bufio.NewReader(f), longestHeader)
+	var h struct {
+		BatchRuns int `json:"batch_runs"`
+	}
+	if err != nil || json.Unmarshal(line, &h) != nil {
+		return 0
+	}
+	return max(h.BatchRuns, 0)
 }
 
 // continueFile checks that an existing file holds results of this Spec and code. It removes an incomplete last line,

@@ -19,9 +19,10 @@ import (
 var errMemory = errors.New("not enough memory")
 
 // fit returns the number of runs of a batch with which the Spec fits into free memory: o.BatchRuns, or fewer if chosen
-// is true, which means that the program and not the user chose o.BatchRuns. See runBytes for the memory that fit
-// counts. All memory of a period is not known before the period is compiled. The memory of a GPU is not known.
-func fit(spec Spec, o Options, chosen bool) (int, error) {
+// is true, which means that the program and not the user chose o.BatchRuns. begun says whether there are results in
+// such batches. See runBytes for the memory that fit counts. All memory of a period is not known before the period is
+// compiled. The memory of a GPU is not known.
+func fit(spec Spec, o Options, chosen, begun bool) (int, error) {
 	free := process.FreeMemory()
 	if free <= 0 || o.Backend == backend.XLACUDA {
 		return o.BatchRuns, nil
@@ -48,11 +49,14 @@ func fit(spec Spec, o Options, chosen bool) (int, error) {
 	case most < least:
 		one := float64(largest) * float64(least)
 		return 0, fmt.Errorf("%w: a run needs at least %s, and %d runs at once need %s, but only %s are free; use %s",
-			errMemory, bytesOf(one), at, bytesOf(one*float64(at)), process.Bytes(free), smaller(at))
+			errMemory, bytesOf(one), at, bytesOf(one*float64(at)), process.Bytes(free), smaller(at, begun))
 	case !chosen:
-		return 0, fmt.Errorf("%w: %d batches of %d runs need at least %s, but only %s are free; --batch-runs %d "+
-			"would fit", errMemory, at, o.BatchRuns,
-			bytesOf(float64(largest)*float64(o.BatchRuns)*float64(at)), process.Bytes(free), most)
+		advice := fmt.Sprintf("--batch-runs %d would fit", most)
+		if begun {
+			advice = "use " + smaller(at, begun)
+		}
+		return 0, fmt.Errorf("%w: %d batches of %d runs need at least %s, but only %s are free; %s", errMemory, at,
+			o.BatchRuns, bytesOf(float64(largest)*float64(o.BatchRuns)*float64(at)), process.Bytes(free), advice)
 	}
 	return most, nil
 }
@@ -60,12 +64,17 @@ func fit(spec Spec, o Options, chosen bool) (int, error) {
 // bytesOf describes a number of bytes that may be too large for an int64.
 func bytesOf(n float64) string { return process.Bytes(int64(min(n, math.MaxInt64/2))) }
 
-// smaller says what needs less memory, if this number of batches advance at once.
-func smaller(at int) string {
-	if at == 1 {
-		return "smaller settings"
+// smaller says what makes a Spec fit, if this number of batches advance at once. Results that have begun keep their
+// settings.
+func smaller(at int, begun bool) string {
+	advice := "smaller settings"
+	if begun {
+		advice = "a machine with more free memory"
 	}
-	return "fewer --workers, or smaller settings"
+	if at == 1 {
+		return advice
+	}
+	return "fewer --workers, or " + advice
 }
 
 // runBytes returns a number of bytes that one run of an entry needs at least: the state before and after a period, or

@@ -1,7 +1,10 @@
 package lab_test
 
 import (
+	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,6 +56,14 @@ func TestSpecsThatDoNotFitMemory(t *testing.T) {
 	if _, err := lab.Run(t.Context(), large, paper.Known, o); !errors.Is(err, lab.ErrMemory) ||
 		!strings.Contains(err.Error(), "--batch-runs") {
 		t.Errorf("a thousand runs at once, each of a hundredth of the memory: %v", err)
+	}
+	large.Runs = 2000
+	header := lab.Header{Format: lab.Format, Spec: large, Backend: backend.Go, BatchRuns: o.BatchRuns}
+	must.M(os.WriteFile(filepath.Join(o.Dir, lab.ResultsFile), append(must.M1(json.Marshal(header)), '\n'), 0o644))
+	o.Workers = 2
+	if _, err := lab.Resume(t.Context(), paper.Known, o); !errors.Is(err, lab.ErrMemory) ||
+		strings.Contains(err.Error(), "--batch-runs") || !strings.Contains(err.Error(), "use fewer --workers") {
+		t.Errorf("a continued run: error %v, want one that advises fewer workers", err)
 	}
 	if lab.Compilations() != before {
 		t.Error("something was compiled")

@@ -14,7 +14,7 @@ type Options struct {
 	Dir       string        // folder for the results; Run makes it if it does not exist
 	Backend   string        // "" is backend.Default()
 	Workers   int           // number of batches that advance at once; 0 chooses a number that suits the backend
-	BatchRuns int           // number of runs in a batch; 0 chooses a number that suits the backend
+	BatchRuns int           // number of runs in a batch; 0 is as in earlier results, or suits the backend
 	Chunk     int           // largest number of periods that one call advances; 0 chooses a number
 	Every     time.Duration // time between checkpoints; 0 is 20 seconds
 	Progress  func(Progress)

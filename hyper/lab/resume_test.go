@@ -136,6 +136,28 @@ func TestForeignAndDamagedFilesAreRefused(t *testing.T) {
 	}
 }
 
+// Results continue with the batches that they have, also where the program would choose others.
+func TestBatchesOfBegunResultsAreKept(t *testing.T) {
+	s := resumable(t)
+	o := lab.Options{Backend: backend.Go, BatchRuns: 3, Dir: t.TempDir()}
+	if n := (lab.Options{Backend: backend.Go}).Defaults(s).BatchRuns; n == o.BatchRuns {
+		t.Fatalf("the program chooses %d runs in a batch, want another number", n)
+	}
+	_, want := run(t, s, o)
+	path := filepath.Join(o.Dir, lab.ResultsFile)
+	must.M(os.WriteFile(path, []byte(want[:len(want)/2]), 0o644))
+	o.BatchRuns = 0
+	if _, got := run(t, s, o); got != want {
+		t.Error("the continued results differ")
+	}
+	for _, header := range []string{"", "{}\n", "rubbish\n"} {
+		must.M(os.WriteFile(path, []byte(header), 0o644))
+		if _, err := lab.Run(t.Context(), s, paper.Known, o); !errors.Is(err, lab.ErrResults) {
+			t.Errorf("header %q: error %v, want one about unusable results", header, err)
+		}
+	}
+}
+
 func TestHalfALineIsCutOff(t *testing.T) {
 	s := resumable(t)
 	o := lab.Options{Backend: backend.Go, BatchRuns: 4, Dir: t.TempDir()}

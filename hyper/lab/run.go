@@ -28,10 +28,14 @@ func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Optio
 	if err := spec.Validate(); err != nil {
 		return Progress{}, err
 	}
+	begun := begunWith(opts.Dir)
+	if opts.BatchRuns <= 0 {
+		opts.BatchRuns = begun
+	}
 	chosen := opts.BatchRuns <= 0
 	opts = opts.Defaults(spec)
 	var err error
-	if opts.BatchRuns, err = fit(spec, opts, chosen); err != nil {
+	if opts.BatchRuns, err = fit(spec, opts, chosen, opts.BatchRuns == begun); err != nil {
 		return Progress{}, err
 	}
 	e := &engine{plan: newPlan(spec, opts.BatchRuns), opts: opts, known: known,

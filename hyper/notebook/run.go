@@ -45,11 +45,8 @@ func run(ctx context.Context, spec lab.Spec) (lab.Header, []lab.Row, error) {
 		return lab.Header{}, nil, err
 	}
 	o := lab.Options{Dir: dir, Every: 5 * time.Second}
-	if h, rows, err := lab.ReadResults(dir, Known); err == nil {
-		if complete(h, rows) {
-			return h, rows, nil
-		}
-		o.BatchRuns = h.BatchRuns
+	if h, rows, err := lab.ReadResults(dir, Known); err == nil && complete(h, rows) {
+		return h, rows, nil
 	}
 	w := NewWatch(spec)
 	defer w.Close()
