@@ -72,7 +72,8 @@ func (d Dimension) meets(other Dimension) bool {
 	return d.Key == other.Key && (key != otherKey || value == otherValue)
 }
 
-// draw returns the value of a range at u, from 0 to 1, on the logarithmic scale.
+// draw returns the value of a range at u, from 0 to 1, on the logarithmic scale, with three digits. The rounding can
+// move it out of the range.
 func (d Dimension) draw(u float64) string {
 	return strconv.FormatFloat(d.Low*math.Pow(d.High/d.Low, u), 'g', 3, 64)
 }
@@ -92,12 +93,13 @@ func (d Dimension) shifted(x float64) (moved Dimension, ok bool) {
 	if len(d.Values) > 0 {
 		return d, false
 	}
+	const rounding = 0.005 // the largest relative error of three digits: see draw
 	half := math.Sqrt(d.High / d.Low)
 	switch at := math.Log(x/d.Low) / math.Log(d.High/d.Low); {
-	case at >= 0 && at < 0.1:
+	case x >= d.Low*(1-rounding) && at < 0.1:
 		d.Low, d.High = d.Low/half, d.High/half
 		return d, true
-	case at > 0.9 && at <= 1:
+	case x <= d.High*(1+rounding) && at > 0.9:
 		d.Low, d.High = d.Low*half, d.High*half
 		return d, true
 	}

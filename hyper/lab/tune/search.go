@@ -116,8 +116,8 @@ func (t Search) Best() []string {
 }
 
 // AtEdge returns ranges to search next: for each of the winner's values in the outer tenth of its range, on the
-// logarithmic scale, the range moved by half its length towards that side. Only a champion's value can be outside its
-// range.
+// logarithmic scale, the range moved by half its length towards that side. A value that rounding to three digits moved
+// out of its range is in the outer tenth. Only a champion's value can be farther outside; it gives no range.
 func (t Search) AtEdge() (out []Dimension) {
 	if len(t.Rungs) == 0 {
 		return nil

@@ -245,7 +245,8 @@ func TestTuneChampion(t *testing.T) {
 		}
 	}
 
-	for value, want := range map[string]string{"0.011": "step-size[optimizer=sgd]=0.001:0.1", "0.1": "",
+	for value, want := range map[string]string{"0.00996": "step-size[optimizer=sgd]=0.001:0.1", "0.009": "",
+		"1.004": "step-size[optimizer=sgd]=0.1:10", "0.011": "step-size[optimizer=sgd]=0.001:0.1", "0.1": "",
 		"0.9": "step-size[optimizer=sgd]=0.1:10", "3": ""} {
 		at := tune.Search{Space: []tune.Dimension{{Key: "step-size", When: "optimizer=adam", Low: 0.8, High: 8},
 			{Key: "step-size", When: "optimizer=sgd", Low: 0.01, High: 1}, {Key: "clip", Values: []string{"0"}}},
