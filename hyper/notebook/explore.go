@@ -95,11 +95,14 @@ func newExplorer(spec lab.Spec, keys []string) (*explorer, error) {
 	for _, key := range keys {
 		name, values, some := strings.Cut(key, "=")
 		k, now, err := controlOf(spec, name)
-		if err == nil && some {
-			k, err = e.choices(name, strings.Split(values, ","), now)
-		}
-		if err == nil && slices.Contains(e.keys, name) {
+		switch {
+		case err != nil:
+		case slices.Contains(e.keys, name):
 			err = fmt.Errorf("key %q is named twice", name)
+		case some:
+			k, err = e.choices(name, strings.Split(values, ","), now)
+		case name == keySeed && spec.Seed > largestSeed:
+			err = fmt.Errorf("the seed %d is too large for a slider: give values, as in \"seed=1,2,3\"", spec.Seed)
 		}
 		if err != nil {
 			return nil, err

@@ -20,6 +20,12 @@ const (
 	keySeed   = "seed"   // the seed of the first run
 )
 
+// A slider offers the Spec's seed and the next ones, as numbers of JavaScript, which are exact up to 2^53.
+const (
+	slidSeeds   = 100
+	largestSeed = 1<<53 - slidSeeds
+)
+
 // control is a control of a key: its widget, its fields, and functions of its value.
 type control struct {
 	key, name string
@@ -35,7 +41,8 @@ func controlOf(spec lab.Spec, name string) (k control, now string, err error) {
 	case keyPeriod:
 		return slider(name, spec.Periods, 1, spec.Periods), strconv.Itoa(spec.Periods), nil
 	case keySeed:
-		return slider(name, int(spec.Seed), int(spec.Seed), int(spec.Seed)+99), strconv.FormatUint(spec.Seed, 10), nil
+		first := int(spec.Seed)
+		return slider(name, first, first, first+slidSeeds-1), strconv.FormatUint(spec.Seed, 10), nil
 	}
 	names := []string{keyPeriod, keySeed}
 	for _, entry := range spec.Entries {

@@ -234,6 +234,11 @@ func TestControls(t *testing.T) {
 	if _, err := newExplorer(spec, []string{"seed", "seed"}); err == nil {
 		t.Error("key given twice: got no error")
 	}
+	spec.Seed = 1 << 63
+	if _, err := newExplorer(spec, []string{"seed"}); err == nil || !strings.Contains(err.Error(), `"seed=1,2,3"`) {
+		t.Errorf("slider of a seed of 2^63: got error %v, want one that advises a list", err)
+	}
+	must.M1(newExplorer(spec, []string{"seed=1,2,3"}))
 }
 
 // Sliders for a linear hypermodel's index dimension and step size, and for the period.
