@@ -12,34 +12,25 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// installOptions selects a Jupyter.
-type installOptions struct {
-	user   bool
-	prefix string
-}
-
-func (o *installOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.user, "user", false, "install for this user: every Jupyter and VS Code finds the kernel (the default)")
-	cmd.Flags().StringVar(&o.prefix, "prefix", "",
-		"install for the Jupyter of an environment: `DIR` is sys.prefix of its Python")
-}
-
-// data returns Jupyter's data folder, which contains the kernels.
-func (o *installOptions) data() (string, error) {
-	switch {
-	case o.user && o.prefix != "":
-		return "", badInput(errors.New("--user and --prefix select two folders for the kernel: give one"))
-	case o.prefix != "":
-		prefix, err := filepath.Abs(o.prefix)
-		if err != nil {
-			return "", badInput(err)
-		}
-		if info, err := os.Stat(prefix); err != nil || !info.IsDir() {
-			return "", badInput(fmt.Errorf("--prefix %s is not a folder", o.prefix))
-		}
-		return filepath.Join(prefix, "share", "jupyter"), nil
+// dataFolder returns the data folder of a Jupyter, which contains the kernels: of the environment with sys.prefix
+// prefix, or of the user if prefix is "".
+func dataFolder(prefix string) (string, error) {
+	if prefix == "" {
+		return userData()
 	}
-	return userData()
+	dir, err := filepath.Abs(prefix)
+	if err != nil {
+		return "", badInput(err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", badInput(fmt.Errorf("--prefix %s is not a folder", prefix))
+	}
+	return filepath.Join(dir, "share", "jupyter"), nil
+}
+
+func addPrefix(cmd *cobra.Command, prefix *string) {
+	cmd.Flags().StringVar(prefix, "prefix", "",
+		"the Jupyter of an environment: `DIR` is sys.prefix of its Python (default: this user's Jupyter and VS Code)")
 }
 
 // userData returns the data folder of the user's Jupyter, by the rules of jupyter_core.
@@ -61,15 +52,15 @@ func userData() (string, error) {
 }
 
 func installCommand() *cobra.Command {
-	var o installOptions
+	var prefix string
 	cmd := &cobra.Command{
-		Use:   "install [--user | --prefix DIR]",
+		Use:   "install [--prefix DIR]",
 		Short: "Add the Go kernel to your own Jupyter or VS Code",
 		Long: "Runs setup, and adds the kernel to a Jupyter outside the project. The kernel uses this checkout. If XLA's CUDA\n" +
 			"plugin works, a kernel that uses it by default is added, too.",
 		Args: bad(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			data, err := o.data()
+			data, err := dataFolder(prefix)
 			if err != nil {
 				return err
 			}
@@ -80,18 +71,18 @@ func installCommand() *cobra.Command {
 			return k.installKernels(cmd.Context(), data)
 		},
 	}
-	o.flags(cmd)
+	addPrefix(cmd, &prefix)
 	return cmd
 }
 
 func uninstallCommand() *cobra.Command {
-	var o installOptions
+	var prefix string
 	cmd := &cobra.Command{
-		Use:   "uninstall [--user | --prefix DIR]",
+		Use:   "uninstall [--prefix DIR]",
 		Short: "Remove the files that install has added",
 		Args:  bad(cobra.NoArgs),
 		RunE: func(_ *cobra.Command, _ []string) error {
-			data, err := o.data()
+			data, err := dataFolder(prefix)
 			if err != nil {
 				return err
 			}
@@ -106,7 +97,7 @@ func uninstallCommand() *cobra.Command {
 			return m.remove()
 		},
 	}
-	o.flags(cmd)
+	addPrefix(cmd, &prefix)
 	return cmd
 }
 
