@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -93,30 +94,20 @@ func (s store) program(ctx context.Context, g goTool, module, pkg string) (strin
 	if err := s.ensure(ctx, it); err != nil {
 		return "", err
 	}
-	return filepath.Join(s.dir(it), name), s.keepLatest(it.name+"-*", keptPrograms)
+	all, err := filepath.Glob(s.path(it.name + "-*"))
+	slices.SortFunc(all, func(a, b string) int { return modified(b).Compare(modified(a)) })
+	for _, old := range all[min(keptPrograms, len(all)):] {
+		err = errors.Join(err, os.RemoveAll(old))
+	}
+	return filepath.Join(s.dir(it), name), err
 }
 
-// keepLatest removes all but the latest n folders that match a pattern.
-func (s store) keepLatest(pattern string, n int) error {
-	folders, err := filepath.Glob(s.path(pattern))
-	if err != nil {
-		return err
+// modified returns the time at which a file was changed last.
+func modified(path string) (at time.Time) {
+	if info, err := os.Stat(path); err == nil {
+		at = info.ModTime()
 	}
-	made := map[string]int64{}
-	for _, f := range folders {
-		info, err := os.Stat(f)
-		if err != nil {
-			return err
-		}
-		made[f] = info.ModTime().UnixNano()
-	}
-	slices.SortFunc(folders, func(a, b string) int { return cmp.Compare(made[b], made[a]) })
-	for _, f := range folders[min(n, len(folders)):] {
-		if err := os.RemoveAll(f); err != nil {
-			return err
-		}
-	}
-	return nil
+	return at
 }
 
 // inModule runs the Go command in a module's folder with the settings of cells, and returns its output.
