@@ -33,9 +33,8 @@ func explain(ctx context.Context, connection string, why error) error {
 		return why
 	}
 	say("kernels: %v", why)
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := withMaster(ctx, false)
 	defer cancel()
-	go watchMaster(ctx, cancel)
 	return layer.Explain(ctx, connection, why)
 }
 

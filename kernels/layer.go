@@ -31,7 +31,8 @@ func layerCommand() *cobra.Command {
 			}
 			c.Program, c.Start, c.Engine, c.Env = self, start, argv, os.Environ()
 			defer os.RemoveAll(c.Dir) // The guard does the same if it is alive.
-			ctx := withParent(cmd.Context())
+			ctx, cancel := withMaster(cmd.Context(), true)
+			defer cancel()
 			if err := layer.Serve(ctx, c); err != nil {
 				return explain(ctx, c.Connection, err)
 			}

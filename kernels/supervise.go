@@ -40,9 +40,8 @@ func supervise(ctx context.Context, c child) (int, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := withMaster(ctx, false)
 	defer cancel()
-	go watchMaster(ctx, cancel)
 	context.AfterFunc(ctx, func() { cmd.Process.Signal(syscall.SIGTERM) })
 	err = cmd.Wait()
 	if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() < 0 {
@@ -71,38 +70,21 @@ func removeAll(dir string) {
 // masterPoll is the time between two checks whether the process for which this one works is alive.
 const masterPoll = 300 * time.Millisecond
 
-// watchMaster calls cancel when the process for which this one works has ended: Jupyter for a kernel, `go run` or `go
-// tool` for a command. It ignores other parents, such as a shell.
-func watchMaster(ctx context.Context, cancel func()) {
-	parent := os.Getppid()
-	jupyter := jupyterPid()
-	bound := jupyter != 0 || isGo(parent)
-	tick := time.NewTicker(masterPoll)
-	defer tick.Stop()
-	for bound {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if os.Getppid() != parent || (jupyter != 0 && !alive(jupyter)) {
-				cancel()
-				return
-			}
-		}
-	}
-}
-
-// withParent returns a context that also ends when the parent of this process ends.
-func withParent(ctx context.Context) context.Context {
+// withMaster returns a context that also ends when the process for which this one works has ended: Jupyter for a
+// kernel, `go run` or `go tool` for a command, and any parent if guarded is true. Otherwise it ignores other parents,
+// such as a shell.
+func withMaster(ctx context.Context, guarded bool) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	parent := os.Getppid()
-	go func() {
-		for ctx.Err() == nil && os.Getppid() == parent {
-			time.Sleep(masterPoll)
-		}
-		cancel()
-	}()
-	return ctx
+	parent, jupyter := os.Getppid(), jupyterPid()
+	if guarded || jupyter != 0 || isGo(parent) {
+		go func() {
+			for ctx.Err() == nil && os.Getppid() == parent && (jupyter == 0 || alive(jupyter)) {
+				time.Sleep(masterPoll)
+			}
+			cancel()
+		}()
+	}
+	return ctx, cancel
 }
 
 // isGo reports whether a process is `go run` or `go tool`, which has started this process.
