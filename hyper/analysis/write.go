@@ -31,11 +31,9 @@ func Complete(dir string, known map[string]lab.Experiment, sets ...string) (lab.
 	if err != nil {
 		return h, nil, err
 	}
-	want := len(h.Spec.Entries) * h.Spec.Runs * len(lab.Schedule(h.Spec.Periods))
-	if len(rows) != want {
-		return h, nil, fmt.Errorf("%s: %w: it has %d of %d rows; finish the runs with "+
-			"`hyper resume %s`", dir, lab.ErrResults, len(rows),
-			want, shell.Word(dir))
+	if want := h.Spec.Rows(); len(rows) != want {
+		return h, nil, fmt.Errorf("%s: %w: it has %d of %d rows; finish the runs with `hyper resume %s`", dir,
+			lab.ErrResults, len(rows), want, shell.Word(dir))
 	}
 	if len(sets) == 0 {
 		return h, rows, nil

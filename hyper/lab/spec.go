@@ -41,6 +41,9 @@ func (s Spec) String() string {
 	return fmt.Sprintf("%s, %v, first seed %d", text, Size{Periods: s.Periods, Runs: s.Runs}, s.Seed)
 }
 
+// Rows returns the number of rows of complete results.
+func (s Spec) Rows() int { return len(s.Entries) * s.Runs * len(Schedule(s.Periods)) }
+
 // agents returns the names of the agents, each once.
 func (s Spec) agents() (names []string) {
 	for _, e := range s.Entries {

@@ -45,7 +45,7 @@ func run(ctx context.Context, spec lab.Spec) (lab.Header, []lab.Row, error) {
 		return lab.Header{}, nil, err
 	}
 	o := lab.Options{Dir: dir, Every: 5 * time.Second}
-	if h, rows, err := lab.ReadResults(dir, Known); err == nil && complete(h, rows) {
+	if h, rows, err := lab.ReadResults(dir, Known); err == nil && len(rows) == spec.Rows() {
 		return h, rows, nil
 	}
 	w := NewWatch(spec)
@@ -72,11 +72,6 @@ func folder(spec lab.Spec) (string, error) {
 	code.Build = "" // each cell is a separate program
 	fmt.Fprint(hash, hyper.Version, code, code.Libraries(), backend.Default(), string(text))
 	return filepath.Join(os.TempDir(), fmt.Sprintf("%s-%x", spec.Experiment, hash.Sum64())), nil
-}
-
-// complete reports whether the results have all rows of the Spec.
-func complete(h lab.Header, rows []lab.Row) bool {
-	return len(rows) == len(h.Spec.Entries)*h.Spec.Runs*len(lab.Schedule(h.Spec.Periods))
 }
 
 // Watch shows the progress of a run and the regret so far in a [Live]. Its methods Progress and Rows are for the fields

@@ -115,7 +115,7 @@ func (p Plan) readShard(path string, n int, known map[string]lab.Experiment) (la
 		return h, nil, fmt.Errorf("%w: %s holds settings, seeds or a backend that differ from the "+
 			"plan", ErrDamaged, path)
 	}
-	if all := len(want.Entries) * want.Runs * len(lab.Schedule(want.Periods)); len(rows) != all {
+	if all := want.Rows(); len(rows) != all {
 		return h, nil, fmt.Errorf("%w: %s has %d of %d rows", ErrDamaged, path, len(rows), all)
 	}
 	for i, r := range rows {
