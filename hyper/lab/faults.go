@@ -11,31 +11,19 @@ import (
 func distinct(errs ...error) error {
 	var all []error
 	seen := map[string]bool{}
-	for _, err := range errs {
-		for _, fault := range split(err) {
-			if !seen[fault.Error()] {
-				seen[fault.Error()] = true
-				all = append(all, fault)
+	var add func([]error)
+	add = func(errs []error) {
+		for _, err := range errs {
+			if joined, ok := err.(interface{ Unwrap() []error }); ok {
+				add(joined.Unwrap())
+			} else if err != nil && !seen[err.Error()] {
+				seen[err.Error()] = true
+				all = append(all, err)
 			}
 		}
 	}
+	add(errs)
 	return errors.Join(all...)
-}
-
-// split returns the single errors of a joined error.
-func split(err error) []error {
-	if err == nil {
-		return nil
-	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []error{err}
-	}
-	var all []error
-	for _, one := range joined.Unwrap() {
-		all = append(all, split(one)...)
-	}
-	return all
 }
 
 // agentFault is an error about an agent's settings, or nil for valid settings.
