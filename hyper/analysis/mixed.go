@@ -26,7 +26,7 @@ type maker struct {
 }
 
 // makers lists the versions of the code that made the pieces read so far.
-type makers struct{ list []*maker }
+type makers []*maker
 
 // add records the code that made another piece. The error says why the piece must not be joined with one of the earlier
 // pieces.
@@ -34,7 +34,7 @@ func (m *makers) add(path string, h lab.Header) error {
 	var wrong error
 	for _, code := range h.Code() {
 		now := &maker{code: code, path: path}
-		for _, old := range m.list {
+		for _, old := range *m {
 			if old.code == code {
 				now = old
 				continue
@@ -49,7 +49,7 @@ func (m *makers) add(path string, h lab.Header) error {
 			}
 		}
 		if now.entries == nil {
-			m.list = append(m.list, now)
+			*m = append(*m, now)
 		}
 		now.entries = append(now.entries, h.Spec.Entries...)
 	}

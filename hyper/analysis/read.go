@@ -138,7 +138,7 @@ func (j *joiner) reportUnfinished(report func(path string, runs, begun, complete
 
 // addHeader joins a piece's header, except for its entries.
 func (j *joiner) addHeader(path string, h lab.Header) error {
-	if len(j.made.list) == 0 {
+	if len(j.made) == 0 {
 		j.header = h
 		j.header.Spec.Entries, j.header.Provenance = nil, h.Code()[0]
 	}

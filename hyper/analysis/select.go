@@ -44,7 +44,7 @@ func position(x lab.Experiment, h lab.Header, e lab.Entry, sets []string) (place
 		listed := strings.Split(text, ",")
 		if !given {
 			listed = []string{"<nil>"} // a missing value prints as <nil>
-			for _, v := range Levels(h, key) {
+			for _, v := range levels(h, key) {
 				listed = append(listed, fmt.Sprint(v))
 			}
 		}
@@ -84,8 +84,8 @@ func values(e lab.Entry) map[string]any {
 	return all
 }
 
-// Levels returns the distinct values of a key, see [Select], in the entries of results, in ascending order.
-func Levels(h lab.Header, key string) (out []any) {
+// levels returns the distinct values of a key, see [Select], in the entries of results, in ascending order.
+func levels(h lab.Header, key string) (out []any) {
 	for _, e := range h.Spec.Entries {
 		if v, ok := values(e)[key]; ok && !slices.Contains(out, v) {
 			out = append(out, v)

@@ -80,7 +80,7 @@ func haveValues(h lab.Header, sets []string) error {
 			continue
 		}
 		var there []string
-		for _, v := range Levels(h, key) {
+		for _, v := range levels(h, key) {
 			there = append(there, fmt.Sprint(v))
 		}
 		for value := range strings.SplitSeq(text, ",") {

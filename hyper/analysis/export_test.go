@@ -1,0 +1,4 @@
+package analysis
+
+// Levels makes levels available to tests.
+var Levels = levels
