@@ -1,7 +1,6 @@
 package beyond
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -40,9 +39,6 @@ type Agent struct {
 // resamples is the number of resamples of the bootstrap.
 const resamples = 2000
 
-// ErrFewAgents is wrapped by the error about fewer agents than the three that a correlation needs.
-var ErrFewAgents = errors.New("a correlation needs three agents that were tried on the testbed and in the bandit")
-
 // Relate compares results of a sweep to results of a bandit, for the agents whose name is in both. It uses the problems
 // on which all these agents were tried with each tau, and the seeds that all of them have.
 func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.Row) (r Relation, err error) {
@@ -59,7 +55,8 @@ func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.
 		r.Agents, entries = append(r.Agents, Agent{Name: e.Agent, Computation: agent.Computation()}), append(entries, i)
 	}
 	if len(r.Agents) < 3 {
-		return r, fmt.Errorf("%w: there are %d", ErrFewAgents, len(r.Agents))
+		return r, fmt.Errorf("a correlation needs three agents that were tried on the testbed and in the bandit: "+
+			"there are %d", len(r.Agents))
 	}
 	r.Taus = s.Taus()
 	problems := r.problems(s, kl)

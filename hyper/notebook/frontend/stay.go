@@ -10,15 +10,12 @@ import (
 // has ended; see [Conn.Stay].
 const StayVar = "HYPERMODELS_STAY"
 
-// ErrNoCell is the error of a program that is not the program of a cell.
-var ErrNoCell = errors.New("this program is not the program of a cell")
-
 // Stay ends the cell, but the program continues and answers its widgets. The program's later output is lost. The
 // program ends with the kernel, or when its cell is run again.
 func (c *Conn) Stay() error {
 	number, err := strconv.Atoi(os.Getenv(StayVar))
 	if err != nil {
-		return ErrNoCell
+		return errors.New("this program is not the program of a cell")
 	}
 	wrapper := os.NewFile(uintptr(number), "wrapper")
 	defer wrapper.Close()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -67,7 +68,7 @@ func TestWidget(t *testing.T) {
 	if m := <-heard; m.Type != "display_data" {
 		t.Errorf("got message %s, want display_data", m.Type)
 	}
-	if err := c.Stay(); err != ErrNoCell {
-		t.Error(err)
+	if err := c.Stay(); err == nil || !strings.Contains(err.Error(), "not the program of a cell") {
+		t.Errorf("Stay outside a cell: got error %v, want one that says so", err)
 	}
 }
