@@ -23,13 +23,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Full reports whether notebooks should use their larger sizes, that is whether Jupyter was started with
-// HYPER_PROFILE=full.
-func Full() bool { return os.Getenv("HYPER_PROFILE") == "full" }
-
-// Choose returns full if notebooks should use their larger sizes, see [Full], and otherwise quick.
+// Choose returns full if notebooks should use their larger sizes, that is if Jupyter was started with
+// HYPER_PROFILE=full, and otherwise quick.
 func Choose[T any](quick, full T) T {
-	if Full() {
+	if os.Getenv("HYPER_PROFILE") == "full" {
 		return full
 	}
 	return quick
