@@ -41,8 +41,8 @@ func (p FrontierPoint) Found() string {
 }
 
 // FrontierOf returns the points of figure 2 in a study, by bound, from fewer to more arms. A point needs all
-// FrontierSettings, and exact Thompson sampling for the bound that depends on it; other points are left out. Points are
-// judged as claims judge them.
+// settings of its family, and exact Thompson sampling for the bound that depends on it; other points are left out.
+// Points are judged as claims judge them.
 func FrontierOf(h lab.Header, rows []lab.Row) (all []FrontierPoint, err error) {
 	for _, bound := range RegretBounds {
 		points, err := frontierBelow(bound, analysis.Lookup(Frontier, h, rows))

@@ -79,16 +79,11 @@ func sizesOnAllData(arms int, grid sizes) (out []frontierSetting) {
 // frontierArms lists the numbers of arms of figure 2.
 var frontierArms = []int{10, 30, 100, 300, 1000}
 
-// FrontierSettings returns an agent's configurations near the frontier of figure 2, for a number of arms and a training
-// method (the key integrate), from less to more computation. A configuration is a list of "key=value" texts. Most are
-// results of searches of equal budget (notebooks/results/tuning/frontier-*.json), and some lie between these results.
-// There are two exceptions: full-data with 30 arms or more is a grid of sizes, and analytic with 300 arms has the
-// settings for 100 arms and the results of a search of the linear agent alone.
-func FrontierSettings(agent, integrate string, arms int) [][]string {
-	return frontierFamily{agent, enum.Of[train.Integration](integrate), arms}.settings()
-}
-
-// settings returns the configurations of a family, as lists of "key=value" texts.
+// settings returns the family's configurations near the frontier of figure 2, from less to more computation. A
+// configuration is a list of "key=value" texts. Most are results of searches of equal budget
+// (notebooks/results/tuning/frontier-*.json), and some lie between these results. There are two exceptions: full-data
+// with 30 arms or more is a grid of sizes, and analytic with 300 arms has the settings for 100 arms and the results of
+// a search of the linear agent alone.
 func (f frontierFamily) settings() (out [][]string) {
 	for _, s := range frontierTable {
 		if s.frontierFamily == f {
