@@ -73,12 +73,12 @@ func TestAnswersOnPages(t *testing.T) {
 		`**Does the paper hold?** Experiments test %d of its sentences: %s, because the
 runs so far do not decide. See [the answers and their evidence](notebooks/results/README.md).
 `, len(all), study.CountVerdicts(all)))
-	has(t, resultsPage, "<!-- evidence", "<!-- end of evidence -->", "\n"+study.Evidence(all))
+	has(t, resultsPage, "<!-- evidence", "<!-- end of evidence -->", "\n"+evidence(all))
 	alike := "\n" + must.M1(archive().Means("neural/like-for-like-1000", "neural/like-for-like-200")) + "\n" +
-		must.M1(archive().Searches("tuning/like-for-like")) + "\n"
+		searches("tuning/like-for-like") + "\n"
 	has(t, resultsPage, "<!-- like for like", "<!-- end of like for like -->", alike)
 	best := "\n" + must.M1(archive().Means("neural/best-1000", "neural/sixth-1000")) + "\n" +
-		must.M1(archive().Searches("tuning/best")) + "\n"
+		searches("tuning/best") + "\n"
 	has(t, resultsPage, "<!-- best", "<!-- end of best -->", best)
 	p := must.M1(forest(all))
 	if *update {

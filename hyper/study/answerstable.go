@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/markdown"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -61,36 +60,6 @@ func CountVerdicts(all []Answer) string {
 	}
 	return number(Holds, "holds", "hold") + ", " + number(DoesNotHold, "does not hold", "do not hold") + " and " +
 		number(Open, "is open", "are open")
-}
-
-// Evidence returns all sentences with their answers and comparisons, in Markdown.
-func Evidence(all []Answer) string {
-	var b strings.Builder
-	for _, s := range all {
-		fmt.Fprintf(&b, "### %d. %s: %s\n\n%s\n%s\n", s.Number, upperFirst(s.Label), s.Verdict,
-			wrapped(fmt.Sprintf("%s. In the paper's words: “%s” (%s). %s.", s.Text, s.Quote, s.Section,
-				upperFirst(s.Reason()))), s.ComparisonsTable())
-	}
-	return b.String()
-}
-
-// wrapped breaks a text into lines of at most 118 characters.
-func wrapped(text string) string {
-	var b strings.Builder
-	column := 0
-	for i, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
-		if i > 0 && column+1+n > 118 {
-			b.WriteByte('\n')
-			column = 0
-		} else if i > 0 {
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += n
-	}
-	return b.String() + "\n"
 }
 
 func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
@@ -72,18 +71,4 @@ func orInfinite(x *stats.Float) stats.Float {
 		return stats.Float(math.Inf(1))
 	}
 	return *x
-}
-
-// RankCorrelation returns Spearman's rank correlation between mean regrets in Rungs[round-1] and in Rungs[round], over
-// the settings that both have, and the number of these settings. round is from 1 to len(Rungs)-1. The correlation is
-// NaN for fewer than two settings.
-func (t Search) RankCorrelation(round int) (correlation float64, settings int) {
-	var before, after []float64
-	for _, o := range t.Rungs[round].Results {
-		same := func(p Outcome) bool { return maps.Equal(p.Settings, o.Settings) }
-		if i := slices.IndexFunc(t.Rungs[round-1].Results, same); i >= 0 {
-			before, after = append(before, float64(t.Rungs[round-1].Results[i].Mean)), append(after, float64(o.Mean))
-		}
-	}
-	return stats.RankCorrelation(before, after), len(before)
 }
