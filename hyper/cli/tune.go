@@ -30,7 +30,6 @@ type tuneFlags struct {
 	rungs  []string
 	from   string
 	out    string
-	best   bool
 }
 
 func (f *tuneFlags) add(c *cobra.Command) {
@@ -54,7 +53,6 @@ func (f *tuneFlags) add(c *cobra.Command) {
 	f.engine.addBatches(flags)
 	f.engine.addContinuing(flags, workersUsage)
 	f.engine.addJSON(flags, "print the record of the search, OUT/tune.json, as one JSON object")
-	flags.BoolVar(&f.best, "best", false, "print only the best settings, as KEY=VALUE, and no table")
 }
 
 func tuneCommand() *cobra.Command {
@@ -145,12 +143,8 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if err := t.Save(f.out); err != nil {
 		return err
 	}
-	switch {
-	case f.engine.json:
+	if f.engine.json {
 		return printLines(c.OutOrStdout(), t)
-	case f.best:
-		fmt.Fprintln(c.OutOrStdout(), strings.Join(t.Best(), " "))
-		return nil
 	}
 	return printTuning(c.OutOrStdout(), t, filepath.Join(f.out, tune.RecordFile))
 }
