@@ -34,9 +34,5 @@ func Leaderboard(title, baseline string, lines []testbed.Line) (*gonum.Plot, err
 	for _, tau := range slices.Sorted(maps.Keys(kinds)) {
 		all = append(all, *kinds[tau])
 	}
-	p, err := Points(Axes{Title: title, Y: "divergence over that of " + baseline}, agents, all...)
-	if err == nil {
-		p.Legend.Left = true // the best agents are on the left, so that there is space above them
-	}
-	return p, err
+	return Points(Axes{Title: title, Y: "divergence over that of " + baseline}, agents, all...)
 }
