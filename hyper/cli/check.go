@@ -38,8 +38,8 @@ A claim that two agents are alike has two bounds, and holds if the interval is
 between them.
 
 A run diverges when its predictions are no longer finite numbers. From then on
-the run takes all actions in turn, and its regret counts like that of every
-other run. check says how many runs diverged.
+the run takes all actions in turn, and its regret counts like the regret of
+every other run. check says how many runs diverged.
 
 Each claim has its own number of runs and of periods: hyper list EXPERIMENT
 shows both. With --study the study must have at least that many runs, with

@@ -27,8 +27,8 @@ nothing to compare, that the experiment does not say when a run fails, or that
 there are too few runs for an interval: a median needs six.
 
 A run diverges when its predictions are no longer finite numbers. From then on
-the run takes all actions in turn, and its regret counts like that of every
-other run.`,
+the run takes all actions in turn, and its regret counts like the regret of
+every other run.`,
 		Example: "  hyper compare notebooks/results/neural/linear-200.jsonl.gz " +
 			"notebooks/results/neural/ensemble-30-200.jsonl.gz",
 		Args: arguments("DIR or FILE"),

@@ -37,7 +37,7 @@ func experiment(name string) (lab.Experiment, error) {
 	return lab.Find(knownExperiments, name)
 }
 
-// experiments returns the names of all experiments: those of the paper, of later work, and the worlds of the catalogue.
+// experiments returns the names of all experiments: of the paper, of later work, and the worlds of the catalogue.
 func experiments() []string {
 	return slices.Concat(paper.Order, beyond.Order, catalog.Names(catalog.Worlds()))
 }

@@ -27,13 +27,13 @@ func tableCommand() *cobra.Command {
   - the operations of a period, the time of a period on one core, and the memory
     of a run
   - on the Neural Testbed, the KL divergence of the agent's joint predictions of
-    tau classes from the truth, divided by that of a single network
+    tau classes from the truth, divided by the divergence of a single network
   - the mean regret in each world
 More tables show all sweeps of the testbed, and three horizons of each world.
 Numbers in brackets are 95% intervals.
 
 table reads records of hyper testbed, study files (hyper export) and costs.json
-(hyper bench study --json), in folders like those of notebooks/results. The
+(hyper bench study --json), in folders named as in notebooks/results. The
 table includes all agents whose study files are in these folders.`,
 		Example: "  hyper table --study notebooks/results",
 		Args:    argument(),

@@ -65,8 +65,8 @@ func testbedCommand() *cobra.Command {
 		Long: `testbed trains agents on the problems of a sweep of the Neural Testbed (Osband
 et al. 2022). For each agent it estimates the KL divergence of the agent's joint
 predictions of tau = 1 and tau = 10 classes (--tau) from the truth, in nats.
-testbed prints the means over problems, and the ratios of the means to those of
-a baseline on the same problems. With --regret it also prints the regrets in a
+testbed prints the means over problems, and each mean divided by the mean of a
+baseline on the same problems. With --regret it also prints the regrets in a
 bandit, and the correlation of the regrets with the divergences.
 
 In the sweeps regression and enn_paper agents predict a response, whose truth is

@@ -8,8 +8,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Known has all experiments by name, those of the paper and those of later work. Cells and the command run and read
-// them.
+// Known has the experiments of the paper and of later work, by name. Cells and the command run and read them.
 var Known = func() map[string]lab.Experiment {
 	all := maps.Clone(paper.Known)
 	maps.Copy(all, beyond.Known)

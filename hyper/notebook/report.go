@@ -93,7 +93,7 @@ func MeansAndMedians(axes plot.Axes, names, kinds []string, all []analysis.Stand
 	return []*gonum.Plot{panel("mean regret", meanOf), panel("median regret", medianOf)}
 }
 
-// MeanAndMedian draws mean and median of final regrets with 95% intervals in one panel, above each name those of one
+// MeanAndMedian draws the mean and the median of final regrets with 95% intervals in one panel. Each name has one
 // standing. All standings are of one agent.
 func MeanAndMedian(axes plot.Axes, names []string, all []analysis.Standing) *gonum.Plot {
 	color := plot.Styled(all[0].Agent)[0].Color
