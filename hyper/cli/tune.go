@@ -63,9 +63,13 @@ func tuneCommand() *cobra.Command {
 		Long: `tune runs all candidates on a few seeds, then the best third of them on twice as
 many seeds and for 1.5 times as many periods, and so on. Agents that are tuned
 with the same --candidates, --periods, --runs and --seed have the same budget
-and meet the same environments. Evaluate the winner on other seeds: hyper run
-and hyper check use none of the search's seeds. The record is OUT/tune.json. If
-tune is called again with the same arguments, it continues.
+and meet the same environments. The record is OUT/tune.json. If tune is called
+again with the same arguments, it continues.
+
+A search starts from the agent's defaults, and not from the results of earlier
+searches, which hyper run uses (hyper list EXPERIMENT). Evaluate the winner on
+other seeds by the command that tune prints: it sets all keys that would differ.
+hyper run and hyper check use none of the search's seeds.
 
 With --least the search is for the least computation, by the paper's formula,
 that performs well (figure 2: an average regret below 0.01 sqrt(K)). Settings
@@ -146,7 +150,19 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if f.engine.json {
 		return printLines(c.OutOrStdout(), t)
 	}
-	return printTuning(c.OutOrStdout(), t, filepath.Join(f.out, tune.RecordFile))
+	if err := printTuning(c.OutOrStdout(), t, filepath.Join(f.out, tune.RecordFile)); err != nil {
+		return err
+	}
+	sets, err := t.Winner(x)
+	if err != nil {
+		return err
+	}
+	command := []string{"hyper run", shell.Word(t.Experiment), "--agent", shell.Word(f.search.Agent)}
+	for _, set := range sets {
+		command = append(command, "--set", shell.Word(set))
+	}
+	_, err = fmt.Fprintln(c.OutOrStdout(), "on other seeds:", strings.Join(command, " "))
+	return err
 }
 
 // dimensions returns the dimensions that the texts of --space describe.

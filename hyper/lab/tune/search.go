@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
@@ -102,7 +103,7 @@ type Outcome struct {
 	Computation float64 `json:"computation,omitempty"`
 }
 
-// Best returns the winner's settings, as "key=value" texts in the order of the keys.
+// Best returns the values of the searched keys that won, as "key=value" texts in the order of the keys.
 func (t Search) Best() []string {
 	if len(t.Rungs) == 0 {
 		return nil
@@ -113,6 +114,35 @@ func (t Search) Best() []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// Winner returns "key=value" texts with which x.Spec makes the agent that won: t.Sets, t.Best, and the values of keys
+// that x would set otherwise. A search starts from the agent's defaults, but Spec starts from x.Tuned, the results of
+// earlier searches, and from the Sets of a size.
+func (t Search) Winner(x lab.Experiment) ([]string, error) {
+	best := t.Best()
+	if best == nil {
+		return nil, errors.New("the search has no winner yet")
+	}
+	c, err := t.candidate(x, t.Rungs[len(t.Rungs)-1].Results[0].Settings)
+	if err != nil {
+		return nil, err
+	}
+	others := slices.Concat(t.Sets, x.Quick.Sets, x.Full.Sets)
+	for _, r := range x.Tuned {
+		if r.Agent == t.Agent {
+			others = append(others, r.Sets...)
+		}
+	}
+	values := catalog.Values(c.entry.Setting)
+	for _, set := range others {
+		key, _, _ := strings.Cut(set, "=")
+		given := func(set string) bool { return strings.HasPrefix(set, key+"=") }
+		if value, ok := values[key]; ok && !slices.ContainsFunc(best, given) {
+			best = append(best, fmt.Sprintf("%s=%v", key, value))
+		}
+	}
+	return best, nil
 }
 
 // AtEdge returns ranges to search next: for each of the winner's values in the outer tenth of its range, on the

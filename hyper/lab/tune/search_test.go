@@ -382,3 +382,43 @@ func TestTuneByPlan(t *testing.T) {
 		t.Errorf("%+v, error %v; want %+v", d, err, x.Space[2])
 	}
 }
+
+// The agent that Winner describes is the agent that the search ran, in every experiment that has results of searches
+// and for every size.
+func TestWinnerIsTheAgentOfTheSearch(t *testing.T) {
+	values := map[string]string{"sgd-steps": "3", "step-size": "0.0123"}
+	asked := 0
+	for name, x := range paper.Known {
+		for _, agent := range x.Order {
+			if !slices.ContainsFunc(x.Tuned, func(r lab.SearchResult) bool { return r.Agent == agent }) {
+				continue
+			}
+			asked++
+			s := tune.Search{Experiment: name, Agent: agent, Sets: []string{"batch=5"}, Candidates: 2,
+				Size: lab.Size{Runs: 1, Periods: 10}, Rungs: []tune.Rung{{Results: []tune.Outcome{{Settings: values}}}}}
+			for _, set := range x.Sets { // a search has one value of each key
+				key, listed, _ := strings.Cut(set, "=")
+				if first, _, several := strings.Cut(listed, ","); several && catalog.HasKey(must.M1(x.New(agent)), key) {
+					s.Sets = append(s.Sets, key+"="+first)
+				}
+			}
+			sets := must.M1(s.Winner(x))
+			defaults := x
+			defaults.Tuned = nil
+			ran := must.M1(defaults.Spec([]string{agent}, append(s.Sets, "sgd-steps=3", "step-size=0.0123"), s.Size, 1))
+			want := catalog.Values(ran.Entries[0].Setting)
+			for _, size := range []lab.Size{x.Quick, x.Full, {Runs: 1, Periods: 100_000}} {
+				spec := must.M1(x.Spec([]string{agent}, sets, size, 1))
+				if got := catalog.Values(spec.Entries[0].Setting); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s, agent %s, %v, settings %v: got %v, want %v", name, agent, size, sets, got, want)
+				}
+			}
+		}
+	}
+	if asked < 12 {
+		t.Errorf("%d agents have results of searches, want more", asked)
+	}
+	if sets, err := (tune.Search{}).Winner(paper.Neural); err == nil {
+		t.Errorf("without a winner: settings %v, want an error", sets)
+	}
+}
