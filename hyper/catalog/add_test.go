@@ -87,6 +87,10 @@ func TestAddRefuses(t *testing.T) {
 		train.SGD
 		Rate float32 `help:"a rate"`
 	}
+	type badTag struct {
+		explore.Thompson
+		Rate float64 `run:"yes" help:"a rate"`
+	}
 	type hidden struct {
 		train.SGD
 		rate int `help:"a rate"`
@@ -105,6 +109,13 @@ func TestAddRefuses(t *testing.T) {
 		`the belief "ensemble": a learner has the name`:     func() { catalog.AddBelief("ensemble", "", own{}) },
 		`the world "drifting": the name is taken`:           func() { catalog.AddWorld("drifting", "", gaussian) },
 		`settings must be a pointer to a struct, got <nil>`: func() { catalog.AddWorld("none", "", none) },
+		`ForInputs of catalog_test.borrowed returns hyper.Epinet; give catalog_test.borrowed its own ForInputs`: func() {
+			catalog.AddBelief("borrowed", "", borrowed{hyper.NewEpinet(0)})
+		},
+		`Rate has the tag run:"yes", which must be`: func() { catalog.AddPolicy("bad-tag", "", badTag{}) },
+		`key delay is the key of every experiment`: func() {
+			catalog.AddWorld("late", "", func() bandit.World { return &late{Gaussian: bandit.NewGaussian()} })
+		},
 	} {
 		func() {
 			defer func() {
@@ -114,6 +125,40 @@ func TestAddRefuses(t *testing.T) {
 			}()
 			add()
 		}()
+	}
+}
+
+// borrowed is a belief without its own ForInputs.
+type borrowed struct{ hyper.Epinet }
+
+// late is a world with the key delay.
+type late struct {
+	*bandit.Gaussian
+	Delay int `help:"number of periods"`
+}
+
+// A key of two parts of settings must have one type, and every field must have a type that a key can have.
+func TestShareRefuses(t *testing.T) {
+	for want, s := range map[string]any{
+		"two parts of the settings have the key hidden, which is int in one and []int in the other": &struct {
+			A *struct {
+				Hidden int `help:"a number"`
+			} `part:"true"`
+			B *struct {
+				Hidden []int `help:"widths"`
+			} `part:"true"`
+		}{A: &struct {
+			Hidden int `help:"a number"`
+		}{3}, B: &struct {
+			Hidden []int `help:"widths"`
+		}{[]int{2}}},
+		"the key rate cannot be float32": &struct {
+			Rate float32 `help:"a rate"`
+		}{0.5},
+	} {
+		if err := catalog.Share(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want %q", err, want)
+		}
 	}
 }
 

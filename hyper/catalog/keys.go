@@ -160,9 +160,20 @@ func Shape(settings any) map[string]any {
 	return out
 }
 
-// Share gives each key that several parts of settings have the value of the first of these parts.
+// Share gives each key that several parts of settings have the value of the first of these parts. It returns an error
+// if a field cannot be a key, or if parts have fields of different types for one key.
 func Share(settings any) error {
 	for _, f := range fields(settings) {
+		first := f.slots[0].value.Type()
+		if first.Kind() != reflect.Interface && !slices.Contains(keyTypes, first) {
+			return fmt.Errorf("the key %s cannot be %v: the field must be int, float64, bool, string or []int", f.Name, first)
+		}
+		for _, other := range f.slots[1:] {
+			if t := other.value.Type(); t != first {
+				return fmt.Errorf("two parts of the settings have the key %s, which is %v in one and %v in the other; give "+
+					"one field another key by the tag `key`", f.Name, first, t)
+			}
+		}
 		if len(f.slots) > 1 {
 			if err := f.set(fmt.Sprint(f.get())); err != nil {
 				return err

@@ -152,6 +152,8 @@ func checkFields(t reflect.Type, runs bool) error {
 		case run != "" && (!runs || f.Type.Kind() != reflect.Float64):
 			return fmt.Errorf("%v.%s has the tag run, which only float64 fields of worlds, learners and policies may have", t,
 				f.Name)
+		case run != "" && run != "true" && run != "positive":
+			return fmt.Errorf("%v.%s has the tag run:%q, which must be run:\"true\" or run:\"positive\"", t, f.Name, run)
 		case !slices.Contains(keyTypes, f.Type) && f.Type.Kind() != reflect.Interface,
 			f.Type.Kind() == reflect.Interface && listOf(f.Type) == nil:
 			return fmt.Errorf("%v.%s cannot be a key: %v is none of int, float64, bool, string, []int, and the types of "+
@@ -251,6 +253,10 @@ func AddLoss(name, doc string, l train.Loss) { losses.choose(name, doc, l, false
 func AddBelief(name, doc string, b hyper.Sized) {
 	if _, taken := makers.find(name); taken {
 		panic(fmt.Sprintf("catalog: cannot add the belief %q: a learner has the name", name))
+	}
+	if made := b.ForInputs(1); reflect.TypeOf(made) != reflect.TypeOf(b) { // ForInputs of a part that b embeds
+		panic(fmt.Sprintf("catalog: cannot add the belief %q: ForInputs of %T returns %T; give %[2]T its own ForInputs",
+			name, b, made))
 	}
 	beliefs.choose(name, doc, b, false)
 	AddLearner(name, doc, generic(b))

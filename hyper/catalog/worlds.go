@@ -1,6 +1,10 @@
 package catalog
 
-import "github.com/hypermodels/hypermodels/hyper/bandit"
+import (
+	"errors"
+
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+)
 
 // World describes a world that every learner can run in.
 type World struct {
@@ -12,9 +16,15 @@ type World struct {
 // work. `hyper run NAME` runs any learner in them.
 func Worlds() []Entry[World] { return worlds.all() }
 
-// AddWorld adds a world. sets are settings that suit it.
+// AddWorld adds a world. sets are settings that suit it. The world must not have the key delay, which delays the
+// rewards of every world.
 func AddWorld(name, doc string, world func() bandit.World, sets ...string) {
-	worlds.add(Entry[World]{name, doc, World{world, sets}}, checkFields(structOf(world()).Type(), true))
+	err := checkFields(structOf(world()).Type(), true)
+	if err == nil && HasKey(world(), "delay") {
+		err = errors.New("its key delay is the key of every experiment that delays rewards; give the field another key by " +
+			"the tag `key`")
+	}
+	worlds.add(Entry[World]{name, doc, World{world, sets}}, err)
 }
 
 var worlds = &list[World]{kind: "world", entries: []Entry[World]{

@@ -159,6 +159,12 @@ func TestEachRunHasItsOwnActions(t *testing.T) {
 
 // Runs of one batch that differ in a policy's numbers decide like runs of policies with these numbers.
 func TestNumbersOfEachRun(t *testing.T) {
+	type positive struct {
+		A, B float64 `run:"positive"`
+	}
+	if got := hyper.NumbersOf(positive{A: 2}); len(got) != 1 || got["A"] != 2 {
+		t.Errorf("numbers that are positive: got %v, want A alone", got)
+	}
 	if got := hyper.NumbersOf(EpsilonGreedy{Anneal: 7}); len(got) != 1 || got["Anneal"] != 7 {
 		t.Fatalf("got numbers %v for epsilon-greedy", got)
 	}

@@ -121,7 +121,13 @@ func (x Experiment) newEntry(agent, kind string) (*Setting, error) {
 	if kind == "" || x.own[agent].kind != "" {
 		return x.New(agent)
 	}
-	return x.New(kind)
+	return x.withoutOwn().New(kind)
+}
+
+// withoutOwn returns the experiment without the agents of WithLearner, which can have the name of a learner.
+func (x Experiment) withoutOwn() Experiment {
+	x.own = nil
+	return x
 }
 
 // others lists, for an error, the learners of the catalogue that are not agents of the experiment.
@@ -143,7 +149,7 @@ func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Ex
 	if _, taken := x.Agents[name]; taken {
 		return x, fmt.Errorf("experiment %s already has an agent %s; choose another name", x.Name, name)
 	}
-	s, err := x.New(kind)
+	s, err := x.withoutOwn().New(kind)
 	if err != nil {
 		return x, err
 	}

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -28,6 +29,9 @@ func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Optio
 	if err := spec.Validate(); err != nil {
 		return Progress{}, err
 	}
+	if err := spec.readable(known); err != nil {
+		return Progress{}, err
+	}
 	begun := begunWith(opts.Dir)
 	if opts.BatchRuns <= 0 {
 		opts.BatchRuns = begun
@@ -41,6 +45,18 @@ func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Optio
 	e := &engine{plan: newPlan(spec, opts.BatchRuns), opts: opts, known: known,
 		rows: rowListener{pass: opts.Rows, passed: map[int]int{}}}
 	return e.run(ctx)
+}
+
+// readable returns an error if results of the Spec could not be read.
+func (s Spec) readable(known map[string]Experiment) error {
+	text, err := json.Marshal(s)
+	if err == nil {
+		_, err = ParseSpec(text, known)
+	}
+	if err != nil {
+		return fmt.Errorf("results of this Spec could not be read; does known have its experiment and its agents? %w", err)
+	}
+	return nil
 }
 
 // Resume continues the Spec whose results are in opts.Dir, with the same backend and batches as before.

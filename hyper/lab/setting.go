@@ -46,6 +46,10 @@ func (s *Setting) Validate() error {
 		return distinct(world, s.Learner.Validate(nil))
 	}
 	p, features := s.World.Problem(), 1
+	if p.Delays && s.Delay > 0 {
+		return errors.New("this world delays rewards itself: leave delay at 0; if delay is a field of the world, name its " +
+			"key otherwise, by the tag `key`")
+	}
 	if p.Moves {
 		features = max(p.Features, 1)
 	}

@@ -93,6 +93,17 @@ func TestTuned(t *testing.T) {
 	}
 }
 
+// Two learners of one's own do not change each other, even if the first has the name of the learner that both are.
+func TestOwnLearnersAreApart(t *testing.T) {
+	x := must.M1(lab.Find(paper.Known, "drifting"))
+	plain := catalog.Values(must.M1(x.New("linear")))["batch"]
+	x = must.M1(x.WithLearner("linear", "linear", json.RawMessage(`{"batch": 7}`)))
+	x = must.M1(x.WithLearner("wide", "linear", json.RawMessage(`{"sgd-steps": 2}`)))
+	if got := catalog.Values(must.M1(x.New("wide")))["batch"]; got != plain {
+		t.Errorf("the second learner has batch %v of the first, want %v", got, plain)
+	}
+}
+
 // The settings of a learner of one's own have precedence over the settings of an experiment, but not over given ones.
 func TestOwnSettingsAndSetsOfAnExperiment(t *testing.T) {
 	for own, wants := range map[string]map[string][]int{
