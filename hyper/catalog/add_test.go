@@ -137,6 +137,20 @@ type late struct {
 	Delay int `help:"number of periods"`
 }
 
+// Naming the choice that an agent has keeps the settings of the choice, and naming another one sets its defaults.
+func TestSameChoiceKeepsItsSettings(t *testing.T) {
+	l := must.M1(catalog.Find("bayesian-linear"))(true)
+	for _, c := range []struct {
+		policy string
+		want   any
+	}{{"ucb", 0.84}, {"thompson", nil}, {"ucb", 0.0}} {
+		must.M(catalog.Set(l, "policy", c.policy))
+		if got := catalog.Values(l)["policy-quantile"]; got != c.want {
+			t.Errorf("policy %s: got the quantile %v, want %v", c.policy, got, c.want)
+		}
+	}
+}
+
 // A key of two parts of settings must have one type, and every field must have a type that a key can have.
 func TestShareRefuses(t *testing.T) {
 	for want, s := range map[string]any{

@@ -69,8 +69,12 @@ func choiceName(v reflect.Value) string {
 	return keyname.Kebab(v.Elem().Type().Name())
 }
 
+// set parses a text and assigns it. A choice that has the value already keeps its settings.
 func (f field) set(text string) error {
 	for _, p := range f.slots {
+		if f.Kind == kindChoice && !p.value.IsNil() && choiceName(p.value) == text {
+			continue
+		}
 		x, err := f.parse(text, p.value.Type())
 		if err != nil {
 			return fmt.Errorf("%s=%s: want %w", f.Name, text, err)

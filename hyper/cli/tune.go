@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -195,11 +196,30 @@ func champion(file string, t tune.Search, x lab.Experiment) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !reflect.DeepEqual(earlier.Own, t.Own) {
+		return nil, fmt.Errorf("%s is a search with other settings in the file of agent %s: search again without --champion",
+			file, t.Agent)
+	}
 	winner := earlier.Best()
+	ofAgent := func(set string) (key string, is bool) {
+		key, _, _ = strings.Cut(set, "=")
+		return key, !catalog.HasKey(setting.World, key) && key != "delay"
+	}
 	for _, set := range earlier.Sets {
-		key, _, _ := strings.Cut(set, "=")
-		if !catalog.HasKey(setting.World, key) && key != "delay" && !slices.Contains(t.Sets, set) {
+		if _, is := ofAgent(set); is && !slices.Contains(t.Sets, set) {
 			winner = append(winner, set)
+		}
+	}
+	before, err := earlier.Values(x)
+	if err != nil {
+		return nil, err
+	}
+	for _, set := range t.Sets { // keys that only the new search fixes
+		key, is := ofAgent(set)
+		given := func(set string) bool { return strings.HasPrefix(set, key+"=") }
+		if value, had := before[key]; is && had && !slices.ContainsFunc(winner, given) &&
+			!slices.Contains(earlier.Sets, set) {
+			winner = append(winner, fmt.Sprintf("%s=%v", key, value))
 		}
 	}
 	return winner, nil

@@ -54,12 +54,13 @@ func TestTuneCommand(t *testing.T) {
 	if stdout = must0(t, second...); strings.Count(stdout, "(champion)") != 1 {
 		t.Errorf("with a champion: %q, want one champion", stdout)
 	}
-	// A champion keeps the agent's values that were fixed in its search, and takes the new world.
+	// A champion keeps the agent's values of its search, fixed or not, and takes the new world.
 	dir = t.TempDir()
-	must0(t, "tune", "neural", "--agent", "egreedy", "--set", "actions=5", "--set", "hidden=2", "--space", "step-size=1:2",
+	must0(t, "tune", "neural", "--agent", "egreedy", "--set", "actions=5", "--set", "hidden=2", "--set", "clip=2", "--space",
+		"step-size=1:2",
 		"--candidates", "4", "--periods", "6", "--runs", "2", "--backend", backend.Go, "--out", dir, "--champion", record)
 	third := must.M1(tune.ReadSearch(filepath.Join(dir, "tune.json")))
-	if want := append(tuned.Best(), "hidden=3", "batch=4"); !slices.Equal(third.Champion, want) {
+	if want := append(tuned.Best(), "hidden=3", "batch=4", "clip=0"); !slices.Equal(third.Champion, want) {
 		t.Errorf("a search with other fixed values: champion %v, want %v", third.Champion, want)
 	}
 	other := []string{"tune", "neural", "--agent", "linear", "--out", t.TempDir(), "--champion", record}

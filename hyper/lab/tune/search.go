@@ -120,21 +120,17 @@ func (t Search) Best() []string {
 // that x would set otherwise. A search starts from the agent's defaults, but Spec starts from x.Tuned, the results of
 // earlier searches, and from the Sets of a size.
 func (t Search) Winner(x lab.Experiment) ([]string, error) {
-	best := t.Best()
-	if best == nil {
-		return nil, errors.New("the search has no winner yet")
-	}
-	c, err := t.candidate(x, t.Rungs[len(t.Rungs)-1].Results[0].Settings)
+	values, err := t.Values(x)
 	if err != nil {
 		return nil, err
 	}
+	best := t.Best()
 	others := slices.Concat(t.Sets, x.Quick.Sets, x.Full.Sets)
 	for _, r := range x.Tuned {
 		if r.Agent == t.Agent {
 			others = append(others, r.Sets...)
 		}
 	}
-	values := catalog.Values(c.entry.Setting)
 	for _, set := range others {
 		key, _, _ := strings.Cut(set, "=")
 		given := func(set string) bool { return strings.HasPrefix(set, key+"=") }
@@ -143,6 +139,18 @@ func (t Search) Winner(x lab.Experiment) ([]string, error) {
 		}
 	}
 	return best, nil
+}
+
+// Values returns the values of all keys of the agent that won, and of its world.
+func (t Search) Values(x lab.Experiment) (map[string]any, error) {
+	if len(t.Rungs) == 0 {
+		return nil, errors.New("the search has no winner yet")
+	}
+	c, err := t.candidate(x, t.Rungs[len(t.Rungs)-1].Results[0].Settings)
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Values(c.entry.Setting), nil
 }
 
 // AtEdge returns ranges to search next: for each of the winner's values in the outer tenth of its range, on the
@@ -237,7 +245,7 @@ func (t Search) RunWith(known map[string]lab.Experiment, simulate Simulate) (Sea
 		return t, err
 	}
 	for _, d := range t.Space { // else the easiest world would win
-		if catalog.HasKey(candidates[0].entry.Setting.World, d.Key) {
+		if catalog.HasKey(candidates[0].entry.Setting.World, d.Key) || d.Key == "delay" {
 			return t, fmt.Errorf("key %q belongs to the world, but a search compares settings of an agent in one world: "+
 				"give it one value by --set", d.Key)
 		}

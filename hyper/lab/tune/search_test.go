@@ -157,6 +157,9 @@ func TestTuneRefuses(t *testing.T) {
 		`"arms" belongs to the world`: func(x *tune.Search) {
 			x.Sets, x.Space[1] = x.Sets[1:], tune.Dimension{Key: "arms", Values: []string{"3", "4"}}
 		},
+		`"delay" belongs to the world`: func(x *tune.Search) {
+			x.Space[1] = tune.Dimension{Key: "delay", Values: []string{"0", "1"}}
+		},
 		"sgd-steps must be at least": func(x *tune.Search) { x.Space[1].Values = []string{"0"} },
 		"runs must be at least 1":    func(x *tune.Search) { x.Size.Runs = 0 },
 	} {
