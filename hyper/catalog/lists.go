@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/explore"
@@ -67,7 +68,15 @@ func (l *list[T]) add(e Entry[T], err error) {
 		panic(fmt.Sprintf("catalog: cannot add the %s %q: %v", l.kind, e.Name, err))
 	}
 	l.entries = append(l.entries, e)
+	extended.Store(true)
 }
+
+// extended says whether the program has added an entry to a list.
+var extended atomic.Bool
+
+// Extended reports whether the program has added a part, such as a policy. Results then depend on the program's own
+// code, too.
+func Extended() bool { return extended.Load() }
 
 // refuse returns an error if the list cannot have an entry.
 func (l *list[T]) refuse(e Entry[T]) error {

@@ -35,7 +35,7 @@ var thisCode = sync.OnceValue(func() Provenance {
 	p := Provenance{Epoch: epoch()}
 	var certain bool
 	if p.Revision, p.Modified, certain = revision(); !certain || p.Modified {
-		p.Build = buildHash()
+		p.Build = ProgramHash()
 	}
 	p.GoMLX = required("github.com/gomlx/gomlx")
 	p.Compute = required("github.com/gomlx/compute")

@@ -124,8 +124,8 @@ func isCommit(text string) bool {
 	return err == nil && len(raw) >= 20
 }
 
-// buildHash returns the hash of the program's file, or "" if the file cannot be read.
-func buildHash() string {
+// ProgramHash returns the hash of the program's file, or "" if the file cannot be read.
+func ProgramHash() string {
 	f, err := os.Open("/proc/self/exe") // works even if the file was replaced in the meantime
 	if err != nil {
 		path, _ := os.Executable() // "" if the system does not know it

@@ -19,6 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
@@ -61,7 +62,8 @@ func run(ctx context.Context, spec lab.Spec) (lab.Header, []lab.Row, error) {
 	return h, rows, err
 }
 
-// folder returns the folder for the results of a Spec. It depends on code, libraries and backend.
+// folder returns the folder for the results of a Spec. It depends on code, libraries and backend, and on the cell's
+// program if the cell has added parts to the catalogue.
 func folder(spec lab.Spec) (string, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
@@ -70,6 +72,9 @@ func folder(spec lab.Spec) (string, error) {
 	hash := fnv.New64a()
 	code := lab.ThisProvenance(backend.Default())
 	code.Build = "" // each cell is a separate program
+	if catalog.Extended() {
+		code.Build = lab.ProgramHash()
+	}
 	fmt.Fprint(hash, hyper.Version, code, code.Libraries(), backend.Default(), string(text))
 	return filepath.Join(os.TempDir(), fmt.Sprintf("%s-%x", spec.Experiment, hash.Sum64())), nil
 }

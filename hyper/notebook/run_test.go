@@ -15,6 +15,8 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
+	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
@@ -57,7 +59,13 @@ func TestRun(t *testing.T) {
 	if other, _ := folder(spec(t, 61)); other == filepath.Dir(files[0]) {
 		t.Error("two Specs have the same folder")
 	}
+	catalog.AddPolicy("of-a-cell", "a policy that the next version of the cell may change", ofACell{})
+	if other, _ := folder(spec(t, 60)); other == filepath.Dir(files[0]) {
+		t.Error("a program with a policy of its own has the folder of other programs")
+	}
 }
+
+type ofACell struct{ explore.Thompson }
 
 // An interrupted run leaves valid partial results and no output. The next call returns the same rows as a run without
 // interruption.
