@@ -49,7 +49,9 @@ type Counted interface {
 	NumInvolved() int
 }
 
-// Capable is a belief that can do more than predict.
+// Capable is a belief that can do more than predict. A type that embeds a belief also has its Capabilities: if the type
+// changes Predict, it must have Capabilities of its own, for example none, because the capabilities of the embedded
+// belief would train and sample another function.
 type Capable interface {
 	Belief
 	Capabilities() Capabilities

@@ -258,7 +258,8 @@ func AddSchedule(name, doc string, s train.Schedule) { schedules.choose(name, do
 // AddLoss adds a loss.
 func AddLoss(name, doc string, l train.Loss) { losses.choose(name, doc, l, false) }
 
-// AddBelief adds a belief, and a learner of the same name, which is a [learners.Generic].
+// AddBelief adds a belief, and a learner of the same name, which is a [learners.Generic]. Its ForInputs must return the
+// type of b.
 func AddBelief(name, doc string, b hyper.Sized) {
 	if _, taken := makers.find(name); taken {
 		panic(fmt.Sprintf("catalog: cannot add the belief %q: a learner has the name", name))
