@@ -49,7 +49,7 @@ type HostParams struct {
 	// Blocks describes each block of theta, and replaces Nu. It is nil if Nu is given. See HostConjugate.
 	Blocks []HostBlock
 	Share  float32 // used with Blocks, for beliefs with two parts; see BayesianLinear.Line
-	// Compiled reports whether programs are compiled. A compiled program is faster than plain Go already for less work.
+	// Compiled reports whether programs are compiled, as by XLA. Plain Go is then faster only for little work.
 	Compiled bool
 }
 

@@ -26,7 +26,7 @@ type LastLayer struct {
 	Features   int     // number of features of an input
 	Hidden     []int   `help:"hidden widths of the network"`
 	Dim        int     `help:"dimension of the index, which the last layer sees"`
-	PriorScale float64 `help:"standard deviation of predictions before data, in units of the prior's"`
+	PriorScale float64 `help:"standard deviation of predictions before data, divided by sigma_p"`
 }
 
 var _ Sized = LastLayer{}

@@ -55,10 +55,14 @@ type functionVariable struct {
 // spread is the mean and the standard deviation of a number.
 type spread struct{ mean, sd float32 }
 
-// NewModelFunction returns a model function f with its variables' values in a store, which may have been trained or
-// loaded from a checkpoint, and may have more variables. Later changes of the store have no effect. If the store is nil
-// or has no variables, the function's initializers draw the values, with the seed model.ParamInitialSeed or 1. f gets x
-// [batch, features] and returns [batch, outputs], both float32. The backend builds graphs, and computes initial values.
+// NewModelFunction returns the model function f with the values that its variables have in a store, for example after
+// training, or loaded from a checkpoint. The store may have other variables too. Later changes of the store have no
+// effect. If the store is nil or has no variables, the function's initializers draw the values, with the seed
+// model.ParamInitialSeed or 1. f gets x [batch, features] and returns [batch, outputs], both float32. The backend
+// builds graphs, and computes initial values.
+//
+// The error names a variable that the store lacks or has in another shape. It also reports an f that returns another
+// shape, changes a variable without training, or trains a variable that is not float32.
 func NewModelFunction(b compute.Backend, store *model.Store, f func(scope *model.Scope, x *Node) *Node,
 	features int) (ModelFunction, error) {
 	out, err := newModelFunction(b, store, f, features)

@@ -35,7 +35,7 @@ type NetworkGP struct {
 	Hidden     []int   `help:"hidden widths of the network"`
 	Waves      int     `help:"random cosines that the deviations are made of"`
 	Length     float64 `help:"length scale of the cosines, times the root of the number of features"`
-	PriorScale float64 `help:"standard deviation of the deviations before data, in units of the prior's"`
+	PriorScale float64 `help:"standard deviation of the Gaussian process before data, divided by sigma_p"`
 	// Truncated draws the network as the Neural Testbed does, with InitTruncatedLayers.
 	Truncated bool `help:"yes: the network starts with truncated normal weights, as the testbed's; no: Glorot uniform"`
 }

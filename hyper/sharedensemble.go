@@ -32,7 +32,7 @@ type SharedEnsemble struct {
 	Members    int     `help:"M: linear members on the network's features, and dimension of the index"`
 	Scale      float64 `help:"s: scale of the trained members"`
 	PriorScale float64 `help:"s0: scale of the fixed members beside them"`
-	Gaussian   bool    `help:"indices are N(0, I), no: uniform on the sphere of radius sqrt(M)"`
+	Gaussian   bool    `help:"yes: indices are N(0, I); no: uniform on the sphere of radius sqrt(M)"`
 }
 
 var _ Sized = SharedEnsemble{}

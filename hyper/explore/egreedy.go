@@ -12,7 +12,7 @@ import (
 
 // EpsilonGreedy is annealed epsilon-greedy. In period t it takes an action uniformly at random with probability
 // epsilon_t = c / (c + t), with c = Anneal. Otherwise it takes the action with the best mean over the sampled
-// functions; among equal actions, the lowest. Over T periods it spends about c log(1 + T/c) periods on exploration. For
+// functions; a tie goes to the lowest action number. Over T periods, about c log(1 + T/c) actions are random. For
 // beliefs other than a single network set N, see [Greedy].
 type EpsilonGreedy struct {
 	N      int     `help:"number of functions drawn for a decision; 0 means 1, for one network; other beliefs need more"`
@@ -53,8 +53,9 @@ func (p EpsilonGreedy) uniform(epsilon *Node, runs, actions int, now Moment) (pr
 	return probabilities, available(now.Available, stream.Intn(count, 1))
 }
 
-// InTurn returns the action of a period for agents that take all actions in turn: int32, [runs], or [1] if all actions
-// are available. mask marks the available actions, bool [runs, actions]; nil means all.
+// InTurn returns the round-robin action of a period, int32 [runs], or [1] if mask is nil. It is the available action at
+// place period mod n, where n is the number of available actions. period is an int32 scalar that counts from 0. mask
+// marks the available actions, bool [runs, actions]; nil means all.
 func InTurn(period *Node, actions int, mask *Node) *Node {
 	if mask == nil {
 		return InsertAxes(ModScalar(period, int32(actions)), 0)

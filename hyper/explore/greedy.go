@@ -12,7 +12,7 @@ import (
 
 // Greedy takes the action with the best mean over the sampled functions. With many functions it explores only through
 // the noise of training. With one function, the default, it is greedy only for a belief that is a single network; for
-// other beliefs it is Thompson sampling, so set N, for example to 100. Among equal actions it takes the lowest.
+// other beliefs it is Thompson sampling, so set N, for example to 100. A tie goes to the lowest action number.
 type Greedy struct {
 	N int `help:"number of functions drawn for a decision; 0 means 1, for one network; other beliefs need more"`
 }

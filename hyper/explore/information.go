@@ -13,7 +13,7 @@ import (
 // actions] of sampled functions (section 3.2), each [runs, actions]. r_x is the mean, over functions, of the value of
 // the best action minus the value of x. It is exactly 0 if x is a best action of every function. v_x is the variance of
 // the mean value of x among the functions that have the same best action. A function with several best actions counts
-// for the lowest.
+// for the best action with the lowest number.
 //
 // On a CPU, Information processes many actions in parts that fit into the cache, one part after the other. XLA would
 // start all parts at once, and need memory for all of them. Therefore each part adds a number that depends on the part

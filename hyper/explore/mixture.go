@@ -43,7 +43,7 @@ const rounds = 18
 //
 // An action without regret has ratio 0, even if its variance is 0; among such actions, the one with the largest
 // variance is played. If all v are 0, the action with the least regret is played. The choice among equal minimisers is
-// deterministic; among equal actions, it is the lowest.
+// deterministic; a tie between actions goes to the lowest action number.
 //
 // On a GPU, MinimumRatio compares all pairs of up to 1024 actions instead. This takes fewer kernels than the search, and
 // most of the search's time on a GPU is the time to launch them.

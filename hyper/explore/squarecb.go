@@ -10,8 +10,8 @@ import (
 )
 
 // SquareCB is inverse gap weighting (Foster and Rakhlin, "Beyond UCB", ICML 2020). Let f be the mean of the sampled
-// functions and A the number of actions. The best action of f is the lowest of equal ones. Every other action a is
-// taken with probability 1 / (A + gamma (f_best - f_a)), and the best action with the remaining probability.
+// functions, A the number of actions, and best the best action of f; a tie goes to the lowest action number. Every
+// other action a is taken with probability 1 / (A + gamma (f_best - f_a)), and best with the remaining probability.
 type SquareCB struct {
 	N     int     `help:"number of functions drawn for each decision; 0 means 30"`
 	Gamma float64 `run:"true" help:"gamma: larger values make actions with lower means rarer; 0 means 100"`

@@ -13,7 +13,7 @@ import (
 // Thompson is Thompson sampling (section 3.1): it draws one function and takes the action that maximises it. The
 // probability of an action is the share of sampled functions that it maximises. With the zero value, which draws one
 // function, it is 1 for the action taken. A larger N estimates the probabilities better, for off-policy evaluation; the
-// action is still the action of the first function. Among equal actions the lowest is taken.
+// action is still the action of the first function. A tie goes to the lowest action number.
 type Thompson struct {
 	N int `help:"number of functions drawn for each decision; 0 means 1"`
 }

@@ -14,7 +14,7 @@ import (
 // functions, so that they are right on average over decisions, like the probabilities of [Thompson].
 type TopTwo struct {
 	N    int     `help:"number of functions drawn for each decision; 0 means 30"`
-	Beta float64 `help:"share of decisions for the first function, in (0, 1]; 0 means 1/2"`
+	Beta float64 `help:"probability of the first function's best action, in (0, 1]; 0 means 1/2"`
 }
 
 var _ Policy = TopTwo{}

@@ -11,7 +11,7 @@ import (
 )
 
 // UCB takes the action with the largest upper confidence bound: the given quantile of its values over the sampled
-// functions. Bayes-UCB does the same with a posterior. Among equal actions UCB takes the lowest.
+// functions. Bayes-UCB does the same with a posterior. A tie goes to the lowest action number.
 type UCB struct {
 	N        int     `help:"number of functions drawn for each decision; 0 means 100"`
 	Quantile float64 `help:"quantile of an action's values that is its score, in (0, 1]; 0 means 0.95"`

@@ -29,7 +29,8 @@ type Distribution interface {
 	// Perturbation draws A for n data points of each run: [runs, n, Width].
 	Perturbation(s rng.Stream, n int) *graph.Node
 	// Dot returns a^T z for each index and data point, [runs, indices, inputs]. a is [runs, inputs, Width]. x is the
-	// inputs of the data points, which is used only if the index has a part for each input.
+	// inputs of the data points. It is read only if the index has a block for each arm: x is then the arms, int32
+	// [runs, inputs, 1].
 	Dot(a *graph.Node, z Set, x *graph.Node) *graph.Node
 }
 
@@ -68,7 +69,7 @@ type Set struct {
 // Vectors makes a set of the given vectors, [runs, n, N_z].
 func Vectors(z *graph.Node) Set { return Set{Vector: z, dim: z.Shape().Dim(2)} }
 
-// IDs makes a set of indices that d can list, from their positions in the list: int32 [runs, n].
+// IDs makes a set of one-hot indices of d. id holds the positions of their ones, int32 [runs, n].
 func IDs(d Enumerable, id *graph.Node) Set { return Set{ID: id, dim: d.Dim()} }
 
 // Dense returns the indices as vectors, [runs, n, N_z], also for one-hot indices.
