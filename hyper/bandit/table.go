@@ -41,7 +41,7 @@ type Table struct {
 	File   string `help:"CSV or Parquet file with a header, of at most 256 MB"`
 	Target string `help:"column with the actions, at most 50 values; empty for the last column"`
 
-	Order string `help:"drawn: a random row each period; shuffled: all rows in a random order, again and again"`
+	Order string `help:"drawn: a random row each period; shuffled: each row once per pass, each pass in a new order"`
 	// Standardize selects how numbers of the context are scaled. The 0 and 1 of other columns are not scaled.
 	Standardize string `help:"scale numbers by mean and deviation: file (of all rows), online (of rows so far) or none"`
 
@@ -153,13 +153,15 @@ func (b *Table) load() *table {
 // Source returns the name of the file or the data set, and the SHA-256 of its contents when it was read.
 func (b *Table) Source() (file, sha256 string) { return b.Data + b.File, b.load().sum }
 
-// Shape returns the shape of a file's table. Data sets are a part of the program.
+// Shape returns the number of actions and of context numbers of the table. ok is false for a built-in data set: results
+// need not record its shape.
 func (b *Table) Shape() (s Shape, ok bool) {
 	t := b.load()
 	return Shape{t.classes, t.width}, b.File != ""
 }
 
-// Recall lets a program read the results of a file that is not there.
+// Recall makes the settings valid without the file, from the hash and the shape that results record, so that a program
+// can read these results. The error reports an impossible shape.
 func (b *Table) Recall(sha256 string, s Shape) error {
 	if s.Actions < 2 || s.Actions > mostValues || s.Width < 1 || s.Width > sheet.MostCells {
 		return fmt.Errorf("%s cannot have been a table of %d actions and %d columns", b.File, s.Actions, s.Width)
@@ -169,7 +171,7 @@ func (b *Table) Recall(sha256 string, s Shape) error {
 	return nil
 }
 
-// Forget makes the table read its file again after Recall.
+// Forget undoes Recall, so that Validate reads the file. It returns false if Recall was not called.
 func (b *Table) Forget() bool {
 	if b.read == nil || b.read.context != nil {
 		return false

@@ -44,7 +44,7 @@ func known() []Entry[func(arms bool) LearnerMaker] {
 			func(arms bool) LearnerMaker { return learners.NewMeanField(arms) }},
 		{"dropout", "a network with random masks of units (appendix E)",
 			func(arms bool) LearnerMaker { return learners.NewDropout(arms) }},
-		{"egreedy", "one network with random actions",
+		{"egreedy", "one network with epsilon-greedy exploration (section 4.2)",
 			func(arms bool) LearnerMaker { return learners.NewSingle(arms) }},
 		{"one-sparse", "nearly one-hot functions, for the bandit of section 5",
 			func(arms bool) LearnerMaker { return learners.NewOneSparse(arms) }},

@@ -204,7 +204,7 @@ var policies = &list[explore.Policy]{kind: "policy", entries: []Entry[explore.Po
 }}
 
 var optimizers = &list[train.Optimizer]{kind: "optimizer", entries: []Entry[train.Optimizer]{
-	{"sgd", "the paper's steps", train.SGD{}},
+	{"sgd", "stochastic gradient descent, the paper's optimizer", train.SGD{}},
 	{"adam", "Adam", train.Adam{}},
 	{"adamax", "AdaMax", train.Adamax{}},
 	{"rmsprop", "RMSProp", train.RMSProp{}},

@@ -16,12 +16,12 @@ import (
 type BayesianLinear struct {
 	Waves    int     `help:"number of random cosines of the features; 0 means a linear function"`
 	Length   float64 `help:"length scale of the cosines, times the root of the number of features"`
-	Line     bool    `help:"yes: beside the cosines a line, with the probability that the rewards give it"`
-	Discount float64 `help:"weight of a datum relative to the next one, for changing worlds; 1 means equal"`
+	Line     bool    `help:"yes: also a linear model, weighted by its posterior probability against the cosines"`
+	Discount float64 `help:"factor of the weights of old data at each new datum, for changing worlds; 1: no discount"`
 
-	Standardize bool `key:"standardize-rewards" help:"learn rewards less their mean so far, in units of their deviation"`
+	Standardize bool `key:"standardize-rewards" help:"standardise rewards by their mean and standard deviation so far"`
 	Variances
-	Inflation float64 `run:"true" want:"not negative" help:"factor of the posterior variance that the policy uses"`
+	Inflation float64 `run:"true" want:"not negative" help:"the policy gets the posterior variance times this factor"`
 	Exploration
 
 	Plain bool // use the features as they are, without an intercept; Waves must be 0

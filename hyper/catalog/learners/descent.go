@@ -16,12 +16,12 @@ import (
 // [train.Integration]: sampled; analytic, with the expectation over z in closed form; full-data, which uses all data
 // through sufficient statistics; or exact, which computes the minimiser without SGD steps.
 type Descent struct {
-	StepSize float64 `run:"true" want:"positive" help:"constant step size of theta, or of a particle at each visit"`
+	StepSize float64 `run:"true" want:"positive" help:"step size of theta, or of a visited particle, before the schedule"`
 	Steps    int     `key:"sgd-steps" help:"number of SGD steps per period"`
 	Batch    int     `help:"number of data points per SGD step, drawn with replacement"`
 	Indices  int     `key:"index-samples" help:"number of indices z sampled per SGD step"`
 
-	IndexSet  string          `help:"iid (the paper's), antithetic (z and -z), frame (also orthogonal) or per-datum"`
+	IndexSet  string          `help:"iid (the paper's), antithetic (z and -z), frame (also orthogonal), per-datum or axes"`
 	Integrate string          `help:"mean over z: sampled (the paper's), analytic, full-data (analytic) or exact (no SGD)"`
 	Optimizer train.Optimizer `help:"sgd is the paper's; adam, adamax and rmsprop are GoMLX's"`
 	Schedule  train.Schedule  `help:"how step sizes decrease with the number of data"`
@@ -32,7 +32,7 @@ type Descent struct {
 	Loss    train.Loss `help:"loss of a prediction: gaussian is the paper's, for rewards with Gaussian noise"`
 	Weights string     `help:"weight of a datum for an index: none (the paper's), or bootstrap: bernoulli or exponential"`
 
-	Standardize bool `key:"standardize-rewards" help:"learn rewards less their mean so far, in units of their deviation"`
+	Standardize bool `key:"standardize-rewards" help:"standardise rewards by their mean and standard deviation so far"`
 }
 
 // NewDescent returns the paper's way to train.

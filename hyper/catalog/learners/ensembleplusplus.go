@@ -19,10 +19,10 @@ import (
 type EnsemblePlusPlus struct {
 	Size      int    `want:"at least 1" help:"M: dimension of the index, or number of particles"`
 	Reference string `help:"distribution of the index, with covariance I: gaussian, sphere, cube, coordinate or sparse"`
-	Noise     string `key:"perturbation-law" help:"distribution of the perturbations, one of the same, of length 1"`
+	Noise     string `key:"perturbation-law" help:"distribution of the perturbations, of length 1: any value of reference"`
 	Nonzero   int    `help:"number of components of a sparse vector that are not 0; a divisor of size"`
 	Variances
-	Inflation float64 `run:"true" want:"positive" help:"factor of the variance of the functions that the policy uses"`
+	Inflation float64 `run:"true" want:"positive" help:"the policy gets the variance of the functions times this factor"`
 	Exploration
 }
 

@@ -15,7 +15,7 @@ import (
 type Linear struct {
 	Net
 	IndexDim   int     `want:"at least 1" help:"dimension of the index for each arm, or for each prior layer"`
-	InitialMap float64 `want:"not negative" help:"scale of the initial C, relative to InitC"`
+	InitialMap float64 `want:"not negative" help:"factor of the initial C in mu + C z; 1 leaves C as it is drawn"`
 	Perturbed
 
 	InitC, InitM hyper.Initializer // initial C and mu; nil is Glorot uniform for C and zeros for mu
