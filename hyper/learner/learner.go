@@ -29,18 +29,18 @@ type Learner struct {
 	// index if the belief is hyper.Conditioned.
 	Train train.Config
 	// StepSize is the step size of theta: alpha in section 2.1. For an ensemble trained by SGD or SGLD it is alpha
-	// divided by the number of particles that a step visits, and is therefore the step size of a particle each time it
-	// is visited. With other optimizers it is alpha itself. 0 means that the learner chooses. If the loss is not
-	// quadratic in nu and Train has no Optimizer, it chooses Adam with steps of 0.01. With standardised inputs and
-	// responses, this learns data sets of ten kinds with every hypermodel, including networks. Otherwise it chooses
-	// SGD, the paper's optimizer, with steps of at most 0.1, see FreeSteps. A StepSize without an Optimizer is a step
-	// size of SGD.
+	// divided by the number of particles that a step visits, and is therefore the step size of a particle each time it is
+	// visited. With other optimizers it is alpha itself. 0 means a default: at most 0.1 for SGD and SGLD (see FreeSteps),
+	// and 0.01 for other optimizers. If Train has no Optimizer either, the learner takes SGD, the paper's optimizer, for
+	// a loss that is quadratic in nu, and Adam for other losses. With standardised inputs and responses, this Adam learns
+	// data sets of ten kinds with every hypermodel, including networks. A StepSize without an Optimizer is a step size of
+	// SGD.
 	StepSize float64 `run:"true"`
-	// FreeSteps lets SGD make every step that it is told to make, as in the experiments. Otherwise steps stay within
-	// the limit of stability that train.Config.StepLimit computes for beliefs that are linear in theta. With arms, a
-	// larger StepSize is an error, and the default is at most half of the limit. With features, the limit depends on
-	// the data: steps are at most nine tenths of the limit for the largest input so far. With networks there is no
-	// limit.
+	// FreeSteps removes the limit on the steps of SGD and SGLD, as in the experiments. Without FreeSteps, steps stay
+	// below the limit of stability, which train.Config.StepLimit computes for beliefs that are linear in theta. With
+	// arms, a StepSize above the limit is an error, and the default is at most half of the limit. With features, the
+	// limit depends on the data: steps are at most nine tenths of the limit for the largest input so far. With networks
+	// there is no limit.
 	FreeSteps bool
 	// NoiseVariance is sigma_w^2 in the loss, in units of y^2. 0 means 1.
 	NoiseVariance float64 `run:"true"`
@@ -56,7 +56,7 @@ type Learner struct {
 	Perturbation float64 `run:"true"`
 	// MapStep is the step size of an affine belief's C, relative to the step size of mu. 0 means 1.
 	MapStep float64 `run:"true"`
-	// Clip is a bound on the norm of a gradient. 0 means no bound.
+	// Clip is a bound on the norm of the gradient of L~ / |D|, over all parameters of a run. 0 means no bound.
 	Clip float64
 	// KL is the strength of the regularizer train.KL. 0 means 1, and a negative number means 0.
 	KL float64
@@ -131,11 +131,11 @@ func (l Learner) ObserveInput(state train.State, n hyper.Numbers, s rng.Stream, 
 	return l.trainer().ObserveInput(state, x, actions, r)
 }
 
-// Fill is [Learner.Observe] for all data of a run at once, see [train.Trainer.Fill]. It panics if the data bound the
-// step, see FreeSteps.
+// Fill is [Learner.Observe] for all data of a run at once, see [train.Trainer.Fill]. It panics if the limit of the step
+// size depends on the data, see FreeSteps.
 func (l Learner) Fill(state train.State, n hyper.Numbers, s rng.Stream, x, y *Node) train.State {
 	if l.boundsStep() {
-		exceptions.Panicf("learner.Learner.Fill: the data bound the step; set FreeSteps")
+		exceptions.Panicf("learner.Learner.Fill: the limit of the step size depends on the data; set FreeSteps")
 	}
 	return l.trainer().Fill(state, s, x, y, l.rates(n, s))
 }

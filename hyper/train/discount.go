@@ -54,8 +54,8 @@ func (p problem) discounting() error {
 	case !(p.Discount > 0.5 && p.Discount < 1):
 		return faults.New("Discount", "must be above 0.5 and at most 1, got %v", p.Discount)
 	case p.Integrate != Exact || p.Conjugate == nil:
-		return faults.New("Discount", "needs a belief that is its own posterior, as hyper.BayesianLinear, and %s "+
-			"exact; of others keep a window of the data", faults.Name("Integrate"))
+		return faults.New("Discount", "needs a conjugate belief, as hyper.BayesianLinear, and %s exact; for other "+
+			"beliefs keep a window of the data", faults.Name("Integrate"))
 	}
 	return nil
 }

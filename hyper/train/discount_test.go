@@ -219,7 +219,7 @@ func TestDiscountIsChecked(t *testing.T) {
 		want   string
 	}{
 		{linear, -1, "must be above 0.5"}, {linear, 1.1, "must be above 0.5"}, {linear, math.NaN(), "must be above 0.5"},
-		{linear, 0.5, "must be above 0.5"}, {ensemble, 0.9, "its own posterior"}, {linear, 0.9, ""}, {linear, 1, ""},
+		{linear, 0.5, "must be above 0.5"}, {ensemble, 0.9, "needs a conjugate belief"}, {linear, 0.9, ""}, {linear, 1, ""},
 		{ensemble, 1, ""},
 	} {
 		err := Config{Integrate: Exact, Discount: c.gamma}.Validate(c.belief)

@@ -9,7 +9,7 @@ import (
 // fits reports why no route can be taken: the reason against the route that Integrate asks for.
 func (p problem) fits() error {
 	if p.Conjugate != nil && p.Integrate != Exact {
-		return faults.New("", "%T is its own posterior, which no step of SGD changes; use %s exact, not %s", p.belief,
+		return faults.New("", "%T is a conjugate belief, which SGD does not train; use %s exact, not %s", p.belief,
 			faults.Name("Integrate"), p.Integrate)
 	}
 	switch p.Integrate {
@@ -106,7 +106,7 @@ func (p problem) plain() error {
 	case p.Weighted && p.Integrate != Exact:
 		return faults.New("Integrate", "%s has no weights of data; use sampled or exact", p.Integrate)
 	case !p.anchors():
-		return faults.New("Integrate", "%s goes with the regularizer anchor; use sampled", p.Integrate)
+		return faults.New("Integrate", "%s supports only the regularizer anchor; use sampled", p.Integrate)
 	case p.Unperturbed:
 		return faults.New("Integrate", "%s takes sums with perturbations, which Unperturbed data do not have; use sampled",
 			p.Integrate)

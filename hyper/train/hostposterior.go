@@ -59,7 +59,7 @@ func (p *HostPosterior) held() *HostPosterior {
 }
 
 // Observe returns the posterior after a datum of a given weight. The result equals the result of [Trainer.Observe] up
-// to rounding and a rotation of the datum's root. ok is false if the posterior would not be finite.
+// to rounding, and up to a rotation of the root of the datum's block. ok is false if the posterior would not be finite.
 func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPosterior, ok bool) {
 	phi, at := p.phi(x)
 	copied, rho, ok := *p, p.rho*float64(weight), true

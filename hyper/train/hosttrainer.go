@@ -11,8 +11,9 @@ import (
 
 // HostTrainer runs [Exact] training of a hyper.HostConjugate belief in plain Go, for one run. A datum costs O(size^2),
 // where size is the size of its own block of theta, however many blocks there are. A program copies all blocks: for 10
-// blocks of 8 numbers a datum takes it 5 to 35 times as much processor time (BenchmarkHost in package agent). The
-// numbers differ from those of programs by rounding, so that an agent's files depend on this training.
+// blocks of 8 numbers, a program needs 5 to 35 times as much processor time for a datum (BenchmarkHost in package
+// agent). The results differ from the results of programs by rounding. The bytes of an agent's file therefore depend on
+// whether the agent trains in plain Go.
 type HostTrainer struct {
 	belief      hyper.HostConjugate
 	parts       []span.Span // of the numbers of a block

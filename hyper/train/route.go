@@ -36,7 +36,7 @@ type solver interface {
 
 // routes lists all routes, from the fastest to the slowest.
 var routes = []Route{
-	own("posterior", "the Gaussian posterior itself, datum by datum: integrate exact, beliefs that are one",
+	own("posterior", "the Gaussian posterior, updated by each datum: integrate exact, conjugate beliefs",
 		problem.fitsPosterior, newPosterior),
 	own("exact", "the minimiser itself, datum by datum: integrate exact", problem.fitsExact, newExact),
 	own("all sums", "the gradient on all data from sums of a fixed size: integrate full-data",

@@ -122,11 +122,11 @@ func TestRoutesRefuse(t *testing.T) {
 		}), linearInArms()},
 		"Integrate analytic needs": {with(func(c *Config) { c.Integrate = Analytic }),
 			outsider{}},
-		"Regularize kl needs a mean-field":                 {with(func(c *Config) { c.Regularize = KL }), outsider{}},
-		"Integrate exact goes with the regularizer anchor": {Config{Integrate: Exact, Regularize: Decay}, linearInArms()},
-		"Integrate full-data goes with the regularizer anchor": {Config{Integrate: FullData, Steps: 1, Regularize: Decay},
+		"Regularize kl needs a mean-field":                     {with(func(c *Config) { c.Regularize = KL }), outsider{}},
+		"Integrate exact supports only the regularizer anchor": {Config{Integrate: Exact, Regularize: Decay}, linearInArms()},
+		"Integrate full-data supports only the regularizer anchor": {Config{Integrate: FullData, Steps: 1, Regularize: Decay},
 			linearInArms()},
-		"Integrate analytic goes with the regularizer anchor": {with(func(c *Config) {
+		"Integrate analytic supports only the regularizer anchor": {with(func(c *Config) {
 			c.Integrate, c.Regularize = Analytic,
 				Decay
 		}), linearInArms()},

@@ -18,7 +18,7 @@ import (
 // (Xu et al. 2022, "Langevin Monte Carlo for contextual bandits"). SGLD needs a single network, or an ensemble that is
 // trained as a whole (Analytic, FullData); each particle is then a separate chain.
 type SGLD struct {
-	Temperature float64 `help:"of the posterior that is drawn from; 0 is 1"`
+	Temperature float64 `help:"temperature of the posterior that particles are drawn from; 0 is 1"`
 }
 
 var (
@@ -52,7 +52,7 @@ func (p problem) langevin() error {
 	}
 	switch {
 	case p.Particles == nil:
-		return faults.New("Optimizer", "sgld is for one network or an ensemble, whose particles are drawn from the posterior")
+		return faults.New("Optimizer", "sgld is only for one network or an ensemble; use sgd or adam")
 	case p.Particles.NumParticles() > 1 && p.sampled():
 		return faults.New("Optimizer", "sgld moves all particles in each step; use %s analytic or full-data",
 			faults.Name("Integrate"))

@@ -28,7 +28,8 @@ func (p problem) standardizes() error {
 		return faults.New("Standardize", "cannot change the responses that %s full-data has added up; "+
 			"use exact, analytic or sampled", faults.Name("Integrate"))
 	case !p.Loss.Quadratic():
-		return faults.New("Standardize", "needs a quadratic loss: that of %T depends on the responses' own units", p.Loss)
+		return faults.New("Standardize", "needs a quadratic loss: %T depends on the units of the responses; leave it off",
+			p.Loss)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@
 // expected gradient, and differ in the work. [Routes] lists them, from the fastest to the slowest, and a Trainer takes
 // the first route that fits:
 //
-//	posterior      Exact, and a belief that is its own posterior (hyper.Conjugate)
+//	posterior      Exact, and a conjugate belief (hyper.Conjugate)
 //	exact          Exact, and predictions linear in theta
 //	all sums       FullData: sums of a fixed size over all data
 //	closed form    Analytic: the expectation over z in closed form, on sums of the minibatch

@@ -55,8 +55,9 @@ func (t Trainer) Params(state State) hyper.Params {
 
 // Observe adds a datum to each run: an input x and a response y [runs]. size is the number of data before it, an int32
 // scalar. x is the arm, or the position of the input among actions, int32 [runs]; if Config.Inputs is above 0, x is the
-// input itself, [runs, Inputs]. Observe draws A_t from the stream. actions are as in Train. Only Exact reads the rates,
-// which must have been the same for all earlier data.
+// input itself, [runs, Inputs]. Observe draws A_t from the stream. actions are as in Train. r.Weight is the weight of
+// this datum. Only Exact, and a belief that is hyper.Conditioned, read the other rates, which must have been the same
+// for all earlier data.
 func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r Rates) State {
 	p := t.problem()
 	a := p.vectors(s, 1)

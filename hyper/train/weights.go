@@ -19,7 +19,8 @@ type Weights int
 // The weights.
 const (
 	Unweighted Weights = iota
-	// Bernoulli doubles half of the data and leaves out the other half: a weight is 2 if u > 0, and 0 otherwise.
+	// Bernoulli counts each datum twice or not at all, with probability 1/2 each: the weight is 2 if u > 0, and 0
+	// otherwise.
 	Bernoulli
 	// Exponential gives weights with the distribution Exp(1), as minus the logarithm of Phi(-u): the Bayesian bootstrap
 	// (Rubin 1981).
