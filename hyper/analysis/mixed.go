@@ -6,8 +6,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Reader reads the pieces of a study. The zero value refuses pieces that different code made, unless no
-// change of results lies between the versions of the code (see [lab.Provenance.Mixable]).
+// Reader reads the pieces of a study. The zero value accepts pieces that different code made only if no commit between
+// the versions of the code changed their results (see [lab.Provenance.Mixable]).
 type Reader struct {
 	// Mix, if not nil, allows pieces that different code made. It is called with the reason why they differ, and the
 	// joined header names all code.

@@ -22,9 +22,9 @@ func Ensemble(scope *model.Scope, z Indices, particle func(scope *model.Scope) *
 }
 
 // Choose returns the outputs of particles at each index: [indices, batch..., outputs] for outputs
-// [particles, batch..., outputs]. See [Ensemble]; use Choose for particles that one layer makes. The particles must be
-// the first axis. Choose does not see a wrong order if the batch is as large as the number of particles. GoMLX's fnn
-// has the particles second:
+// [particles, batch..., outputs]. See [Ensemble]; use Choose for particles that one layer makes. The first axis must be
+// the axis of the particles. Choose panics if its length is wrong, but cannot detect a wrong order of axes if the batch
+// size equals the number of particles. In the outputs of GoMLX's fnn the particles are the second axis:
 //
 //	f := fnn.New(scope, x, 2).WithEnsembleSize(5).Done() // [batch, particles, outputs]
 //	f = layers.Choose(z, Transpose(f, 0, 1))             // [indices, batch, outputs]
@@ -48,8 +48,8 @@ func Choose(z Indices, outputs *Node) *Node {
 
 // Prior makes a fixed random function of a model function: its variables are drawn once and never trained, no gradient
 // flows through it, and its outputs are multiplied by scale. Add it to the outputs of a model (an additive prior,
-// section 2.5). The variables of one scope are the prior's alone: the model must not use them elsewhere. The function
-// gives its outputs a spread over indices if it takes them, as [FNN] does, or if it is an [Ensemble] of plain networks.
+// section 2.5). The variables of its scope belong to the prior: the model must not use them elsewhere. The outputs
+// differ between indices only if the function depends on the indices, as [FNN] and [Ensemble] do.
 func Prior(scope *model.Scope, scale float64, function func(scope *model.Scope) *Node) *Node {
 	checkScale(scope, scale)
 	scope = scope.In("prior")

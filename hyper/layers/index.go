@@ -38,8 +38,9 @@ type Indices struct {
 	n            int
 }
 
-// Index returns the indices of a model: n new ones in each training step. In evaluation they are the same in each call:
-// those that [With] gives; or every index, if the distribution can list them; or as many as [ParamEvaluation] says.
+// Index returns the indices of a model: n new indices in each training step. In evaluation the indices are the same in
+// each call: every index, if the distribution can list them; otherwise the number of indices is the number that a
+// [Sampler] asks for, or else [ParamEvaluation], or else n. [With] replaces the indices, in training too.
 func Index(scope *model.Scope, d index.Distribution, n int) Indices {
 	if err := index.Validate(d); err != nil {
 		exceptions.Panicf("layers.Index in scope %q: %v", scope.Scope(), err)

@@ -74,11 +74,11 @@ type lastLayer struct {
 // LastLayerFit sets the posterior of a model's [LastLayer] given data, with independent weights of variance
 // PriorVariance before the data.
 //
-// With NoiseVariance, labels are numbers with Gaussian noise, float32 [batch, outputs], and the posterior is exact:
-// Bayesian linear regression, which also replaces the trained weights by its mean. Without it, labels are classes and
-// outputs their logits: the posterior is Laplace's approximation at the trained weights, with the curvature of each
-// class apart. A smaller PriorVariance makes a smaller spread far from the data; take the one with the best likelihood
-// on data held out.
+// With a NoiseVariance, labels are numbers with Gaussian noise, float32 [batch, outputs]. The posterior is then exact:
+// it is the posterior of Bayesian linear regression, and its mean replaces the trained weights. If NoiseVariance is 0,
+// labels are classes, and outputs are logits. The posterior is then the Laplace approximation at the trained weights,
+// without covariances between the weights of different classes. A smaller PriorVariance makes a smaller spread far from
+// the data; take the PriorVariance with the best likelihood on held-out data.
 type LastLayerFit struct {
 	PriorVariance float64
 	NoiseVariance float64 // 0 for classes
@@ -88,8 +88,8 @@ type LastLayerFit struct {
 // variables of the last layer alone. Fit computes the posterior from the weights and features at the time of the call.
 // Call Fit again after more training, because training changes the weights and features, but not the posterior.
 //
-// The data must end: Fit returns after the last batch. It refuses a dataset.InMemoryDataset that is Infinite, but does
-// not see whether another dataset ends. Take a number of batches of such a dataset by dataset.Take.
+// The data must end: Fit returns after the last batch. It refuses a dataset.InMemoryDataset that is Infinite. It cannot
+// detect that another dataset never ends: limit such a dataset to a number of batches by dataset.Take.
 func (l LastLayerFit) Fit(backend compute.Backend, store *model.Store, of func(scope *model.Scope, x *Node) *Node,
 	data train.Dataset) error {
 	if !(l.PriorVariance > 0) || !(l.NoiseVariance >= 0) {

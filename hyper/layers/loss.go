@@ -14,9 +14,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Loss returns the mean over the indices of any of GoMLX's losses, with options [Perturbed] and [Anchored]. The model's
-// first output must be [indices, batch..., ...]; f sees all indices as one batch, [indices * batch..., ...], and
-// labels, masks and weights once for each index. Options change the loss in training, and not in evaluation.
+// Loss returns a loss for a model whose first output is [indices, batch..., ...]: the mean of f over the indices, where
+// f is any of GoMLX's losses. f sees all indices as one batch, [indices * batch..., ...], with the labels, masks and
+// weights repeated for each index. The options [Perturbed] and [Anchored] change the loss in training, and not in
+// evaluation.
 func Loss(f train.LossFn, options ...LossOption) train.LossFn {
 	c := lossConfig{f: f}
 	for _, o := range options {
@@ -25,7 +26,7 @@ func Loss(f train.LossFn, options ...LossOption) train.LossFn {
 	return c.loss
 }
 
-// LossOption changes a [Loss].
+// LossOption is an option of [Loss]: [Perturbed] or [Anchored].
 type LossOption func(*lossConfig)
 
 type lossConfig struct {

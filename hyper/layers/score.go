@@ -18,12 +18,12 @@ import (
 // is none of the classes 0 to classes-1, this and all other scores by labels are NaN.
 func MarginalNLL(logits, labels *Node) *Node { return Neg(logMean(ofLabels(logits, labels))) }
 
-// JointNLL returns minus the log probability of tau labels together, for each of batch pairs of inputs, [batch], in
-// nats: the dyadic joint likelihood of Osband et al., "The Neural Testbed", 2022. Each of the tau inputs is one of the
-// pair, drawn with the same probability, so that an index that fits one input must fit the same input again. The joint
-// likelihood tests whether the spread over indices is uncertainty that more data would remove; the marginal likelihood
-// cannot test this. Input i makes a pair with input i+1, and the draws are the same in each call. Shapes and labels
-// are as in [MarginalNLL].
+// JointNLL returns the dyadic joint negative log-likelihood of Osband et al., "The Neural Testbed", 2022: minus the log
+// probability of tau labels together, [batch], in nats. Entry i is for the pair of inputs i and i+1; the last input is
+// paired with the first. Each of the tau inputs is one input of the pair, both equally likely, so that an index that
+// fits one input must fit the same input again. The draws are the same in each call. The joint likelihood tests whether
+// the spread over indices is uncertainty that more data would remove; the marginal likelihood cannot test this. Shapes
+// and labels are as in [MarginalNLL].
 func JointNLL(logits, labels *Node, tau int) *Node {
 	if tau < 1 {
 		exceptions.Panicf("layers.JointNLL: tau must be positive, got %d", tau)

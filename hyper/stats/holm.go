@@ -8,7 +8,7 @@ import (
 // Holm returns p-values that are corrected for being read together (Holm 1979): the probability that at least one
 // corrected p-value below a level belongs to a true hypothesis is at most the level. factors has the number by which
 // the method multiplies each p-value: the number of p-values that are not smaller. A corrected p-value is also at least
-// as large as those of smaller p-values.
+// the corrected p-value of every smaller p-value.
 func Holm(p []float64) (corrected, factors []float64) {
 	order := make([]int, len(p))
 	for i := range order {
