@@ -19,7 +19,8 @@ func (f file) check(c Config) error {
 		return c.fault
 	}
 	if f.Format != armsFormat && f.Format != format {
-		return fmt.Errorf("its format is %q, and this version reads %q: make a new agent", f.Format, armsFormat)
+		return fmt.Errorf("its format is %q, and this version reads %q and %q: use the version that wrote it, or "+
+			"make a new agent", f.Format, format, armsFormat)
 	}
 	if f.Fingerprint != fingerprint(f.Config) {
 		return fmt.Errorf("%w: the fingerprint of the configuration is wrong", saved.ErrDamaged)
@@ -47,7 +48,7 @@ func (f file) check(c Config) error {
 		return fmt.Errorf("%w: its statistics of the numbers that it standardises are missing or invalid", saved.ErrDamaged)
 	}
 	if c.Learner.Train.Replays() && d.Rows > c.Learner.Train.Capacity {
-		return fmt.Errorf("it has room for %d data, more than Learner.Train.Capacity, %d",
+		return fmt.Errorf("it has room for %[1]d data, and Learner.Train.Capacity is %[2]d: set Capacity to %[1]d",
 			d.Rows, c.Learner.Train.Capacity)
 	}
 	return nil

@@ -42,10 +42,10 @@ type Config struct {
 	// Reward defines what the agent learns from decisions without a reward, and from decisions with several. With the
 	// zero value the agent learns at once from the first reward.
 	Reward Reward
-	// Forget is the weight of a reward after the next reward, above 0.5 and at most 1. After n more rewards the weight
-	// is Forget^n. 0 means 1: nothing is forgotten. Forget is for Contextual. Every agent can forget by Change with
-	// Restart. Neural and ContextualNeural can forget with a Window of the data (Replay), and so can Arms and Linear if
-	// Learner.Train.Integrate is train.Sampled or train.Analytic.
+	// Forget is the factor by which each new reward multiplies the weights of all earlier rewards, above 0.5 and at most
+	// 1. After n more rewards, a reward has the weight Forget^n. 0 means 1: nothing is forgotten. Forget is for
+	// Contextual. Every agent can forget by Change with Restart. Neural and ContextualNeural can forget with a Window of
+	// the data (Replay), and so can Arms and Linear if Learner.Train.Integrate is train.Sampled or train.Analytic.
 	Forget float64
 	// Waves is the number of random cosines of the context that Contextual uses. 0 means 200. None means no cosines:
 	// rewards are then a linear function of the context. More cosines can represent more detail, and cost more time.

@@ -207,12 +207,12 @@ func TestWrongMenus(t *testing.T) {
 	a := must.M1(New(Config{Backend: backend.Go}.Contextual(3, 2)))
 	nan := float32(math.NaN())
 	for want, m := range map[string]Menu{
-		"the context must have 2 numbers, got 1": {Context: []float32{1}},
-		"number 1 of the context is too large":   {Context: []float32{1, nan}},
-		"one of 0 to 2, got 3":                   {Context: []float32{1, 2}, Arms: []int{0, 3}},
-		"some of 0 to 2, or nil for all":         {Context: []float32{1, 2}, Arms: []int{}},
-		"which have no numbers of their own":     {Context: []float32{1, 2}, Actions: [][]float32{{1}}},
-		"arm 1 is given twice":                   {Context: []float32{1, 2}, Arms: []int{1, 0, 1}},
+		"the context must have 2 numbers, got 1":                 {Context: []float32{1}},
+		"number 1 of the context is too large":                   {Context: []float32{1, nan}},
+		"one of 0 to 2, got 3":                                   {Context: []float32{1, 2}, Arms: []int{0, 3}},
+		"some of 0 to 2, or nil for all":                         {Context: []float32{1, 2}, Arms: []int{}},
+		"Menu.Actions must be nil, because the actions are arms": {Context: []float32{1, 2}, Actions: [][]float32{{1}}},
+		"arm 1 is given twice":                                   {Context: []float32{1, 2}, Arms: []int{1, 0, 1}},
 	} {
 		if _, err := a.Decide(t.Context(), m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", m, err, want)
@@ -223,11 +223,11 @@ func TestWrongMenus(t *testing.T) {
 	}
 	features := Encoding{Action: 2}
 	for want, m := range map[string]Menu{
-		"action 1 must have 2 numbers, got 1":  {Actions: [][]float32{{1, 2}, {1}}},
-		"number 0 of action 0 is too large":    {Actions: [][]float32{{nan, 2}}},
-		"the actions must be given, each by 2": {},
-		"the context must have 0 numbers":      {Context: []float32{1}, Actions: [][]float32{{1, 2}}},
-		"each by 2 numbers, and no arms":       {Actions: [][]float32{{1, 2}}, Arms: []int{0}},
+		"action 1 must have 2 numbers, got 1":           {Actions: [][]float32{{1, 2}, {1}}},
+		"number 0 of action 0 is too large":             {Actions: [][]float32{{nan, 2}}},
+		"Menu.Actions must list the actions, each by 2": {},
+		"the context must have 0 numbers":               {Context: []float32{1}, Actions: [][]float32{{1, 2}}},
+		"each by 2 numbers, and Menu.Arms must be nil":  {Actions: [][]float32{{1, 2}}, Arms: []int{0}},
 	} {
 		if err := features.check(m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", m, err, want)

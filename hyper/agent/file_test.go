@@ -33,7 +33,7 @@ func TestForeignFiles(t *testing.T) {
 	}{
 		"unchanged": {func(*file, []*tensors.Tensor) {}, ""},
 		"no format": {func(f *file, _ []*tensors.Tensor) { f.Format = "" },
-			`its format is "", and this version reads "hypermodels agent 5"`},
+			`its format is "", and this version reads "hypermodels agent 4" and "hypermodels agent 5"`},
 		"format 2":       {func(f *file, _ []*tensors.Tensor) { f.Format = "hypermodels agent 2" }, "make a new agent"},
 		"configuration":  {func(f *file, _ []*tensors.Tensor) { f.Fingerprint = "0" }, "fingerprint"},
 		"many rows":      {func(f *file, _ []*tensors.Tensor) { f.Data.Rows = 1 << 40 }, "Train.Capacity"},

@@ -33,7 +33,7 @@ func (e Encoding) check(m Menu) error {
 		return e.checkArms(m)
 	}
 	if len(m.Actions) == 0 || m.Arms != nil {
-		return fmt.Errorf("the actions must be given, each by %d numbers, and no arms", e.Action)
+		return fmt.Errorf("Menu.Actions must list the actions, each by %d numbers, and Menu.Arms must be nil", e.Action)
 	}
 	for i, x := range m.Actions {
 		if len(x) != e.Action {
@@ -50,8 +50,8 @@ func (e Encoding) check(m Menu) error {
 func (e Encoding) checkArms(m Menu) error {
 	switch {
 	case len(m.Actions) > 0:
-		return fmt.Errorf("the actions are arms, which have no numbers of their own: give Menu.Arms, of 0 to %d, or nothing "+
-			"for all of them", e.Arms-1)
+		return fmt.Errorf("Menu.Actions must be nil, because the actions are arms: list some of the arms 0 to %d in "+
+			"Menu.Arms, or leave it nil for all arms", e.Arms-1)
 	case m.Arms != nil && len(m.Arms) == 0:
 		return fmt.Errorf("there is nothing to choose from: Menu.Arms must be some of 0 to %d, or nil for all of them",
 			e.Arms-1)

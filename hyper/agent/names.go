@@ -20,8 +20,9 @@ type Names struct {
 	// Known lists features with a number of their own, in this order; a feature that is missing is 0. For a text of the
 	// feature country, an entry is country=fr.
 	Known []string
-	// Buckets is the number of numbers that all other features share, by hashing (Weinberger et al. 2009): a feature
-	// adds its value to the bucket that its name selects, or subtracts it. If Buckets is 0, other features are refused.
+	// Buckets is the number of buckets that all other features share by hashing (Weinberger et al. 2009). Each bucket is
+	// one number of the vector: a feature adds its value to the bucket that its name selects, or subtracts it. If Buckets
+	// is 0, other features are refused.
 	Buckets int
 }
 

@@ -85,7 +85,7 @@ func (a *Agent) replayDecision(d *journal.Decision, at time.Time) error {
 			return err
 		}
 		if inputs != nil && d.Action >= len(inputs) {
-			return fmt.Errorf("decision %s: action %d of %d", d.ID, d.Action, len(inputs))
+			return fmt.Errorf("decision %s: action %d is not one of its %d actions", d.ID, d.Action, len(inputs))
 		}
 		x = inputOf(inputs, d.Action)
 	}

@@ -44,7 +44,7 @@ const (
 
 // ErrNoData means that an agent keeps sums over its data, and not the data.
 var ErrNoData = errors.New(
-	"the agent keeps sums over its data, not the data; train.Sampled and train.Analytic keep them")
+	"the agent keeps sums over its data, not the data; an agent with train.Sampled or train.Analytic keeps the data")
 
 // contents counts the data of a state.
 type contents struct {

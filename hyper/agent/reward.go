@@ -14,7 +14,7 @@ import (
 // zero value learns at once from the first reward, and nothing from a decision without a reward. It is right if every
 // decision gets a reward, even a reward of 0. If a service sends only clicks, set a Wait and a Default of 0: a decision
 // without a click then teaches 0. Example: two pages are clicked 5 and 6 times in 100. With the Default, the better
-// page gets 93% or more of the decisions after 18,000 decisions. Without it, it gets half of them (TestSilenceTeaches).
+// page gets 93% or more of the decisions after 18,000 decisions. Without a Default it gets half (TestSilenceTeaches).
 // Rare clicks are mostly noise: the agent of [Config.Arms] explores long enough with a Learner.NoiseVariance of 1.
 //
 // A decision is settled when the agent learns from it: at its first reward, or when its Wait is over. So the agent

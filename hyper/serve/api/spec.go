@@ -45,7 +45,7 @@ type Spec struct {
 // Features lists the features of a context or of an action: see agent.Names.
 type Features struct {
 	Names   []string `json:"names,omitempty"`   // features that have a number of their own
-	Buckets int      `json:"buckets,omitempty"` // number of numbers that all other features share
+	Buckets int      `json:"buckets,omitempty"` // number of buckets that all other features share by hashing
 }
 
 // ChangeTest is a test of whether the rewards have changed: see agent.Change.
