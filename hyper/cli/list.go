@@ -98,7 +98,7 @@ func listExperiment(w io.Writer, x lab.Experiment) error {
 	}
 	fmt.Fprintf(w, "  hyper run %s --quick: %v of each agent; %s: %v\n", x.Name, x.Quick, full, x.Full)
 	if len(x.Sets) > 0 {
-		fmt.Fprintf(w, "  keys that are not given have, instead of their defaults: %s\n", strings.Join(x.Sets, " "))
+		fmt.Fprintf(w, "  this experiment's defaults, where these differ from the table's: %s\n", strings.Join(x.Sets, " "))
 	}
 	fmt.Fprintln(w)
 	keys, err := keysOf(x)
@@ -129,8 +129,8 @@ func listExperiment(w io.Writer, x lab.Experiment) error {
 	}
 	fmt.Fprint(w, "\n  *: a sweep over this key, as in --set KEY=V,V,V, compiles one program for all values\n")
 	if len(x.Tuned) > 0 {
-		fmt.Fprintln(w, "\n  settings from searches, which replace the defaults of keys that are not given: the first "+
-			"line of an agent\n  that applies and has no other choice, such as another policy, than the one you give")
+		fmt.Fprintln(w, "\n  settings that searches found: they replace the defaults of keys that you do not set. An "+
+			"agent uses the first\n  of its lines that applies and does not contradict your choices, such as a policy")
 	}
 	for _, t := range x.Tuned {
 		if len(t.Sets) == 0 || !slices.Contains(x.Order, t.Agent) {

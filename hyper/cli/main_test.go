@@ -368,7 +368,7 @@ func TestListAndDoctor(t *testing.T) {
 		"list": {"linear, ensemble, egreedy, 2 more", "Neural network bandit", "hyper list EXPERIMENT prints"},
 		"list gaussian": {"\n    ensemble (gradient by closed form): step-size=0.5 integrate=analytic\n",
 			"\n  linear, ensemble, hypernetwork ", "sigma_p^2"},
-		"list neural": {"\n  keys that are not given have, instead of their defaults: particles=10,30,100,300\n\n"},
+		"list neural": {"\n  this experiment's defaults, where these differ from the table's: particles=10,30,100,300\n\n"},
 		"list parts":  {"a network from the index", "half the squared error", "automatic differentiation"},
 		"doctor":      {"go        works", "xla:cuda"},
 	} {

@@ -22,9 +22,10 @@ context. The actions are the distinct values of the target column: the last
 column, or COLUMN with --set target=COLUMN. The action that equals the row's own
 value has reward 1. run prints how it read each column: as numbers, or as
 categories, if the values are not numbers. With --set order=shuffled each row
-occurs once. With --set standardize=online numbers are scaled by the numbers
-that a run has seen. The experiment named table has four data sets: --set
-data=NAME, where NAME is digits, phishing, segment or shuttle.
+occurs once before any row occurs again. With --set standardize=online numbers
+are standardised by the mean and the standard deviation of the rows that the run
+has seen. The experiment named table has four data sets: --set data=NAME, where
+NAME is digits, phishing, segment or shuttle.
 
 An agent is one of the experiment's agents, another learner of hyper list parts,
 or FILE.json, which has a learner and the learner's settings:

@@ -27,7 +27,7 @@ func tableCommand() *cobra.Command {
   - the operations of a period, the time of a period on one core, and the memory
     of a run
   - on the Neural Testbed, the KL divergence of the agent's joint predictions of
-    tau classes from the truth, divided by the divergence of a single network
+    tau labels from the truth, divided by the divergence of a single network
   - the mean regret in each world
 More tables show all sweeps of the testbed, and three horizons of each world.
 Numbers in brackets are 95% intervals.

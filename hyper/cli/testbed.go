@@ -39,7 +39,7 @@ func (f *testbedFlags) add(c *cobra.Command) {
 	flags.IntVar(&f.steps, "steps", 1000, "number of SGD steps of agents from FILE.json")
 	flags.IntVar(&f.options.Batches, "batches", 1000, "number of batches of test inputs; the testbed has 1000")
 	flags.IntSliceVar(&f.options.Taus, "tau", nil,
-		"numbers of classes that are predicted together; more than 10, for example 100, are estimated by random "+
+		"numbers of labels that are predicted together; more than 10, for example 100, are estimated by random "+
 			"projection (default 1,10; regression only has 1)")
 	flags.IntVar(&f.options.Side, "side", 10, "maximum number of problems of one shape that are learned side by side")
 	flags.IntVar(&f.options.Workers, "workers", 0,
@@ -64,7 +64,7 @@ func testbedCommand() *cobra.Command {
 		Short: "Score agents by their joint predictions on the Neural Testbed",
 		Long: `testbed trains agents on the problems of a sweep of the Neural Testbed (Osband
 et al. 2022). For each agent it estimates the KL divergence of the agent's joint
-predictions of tau = 1 and tau = 10 classes (--tau) from the truth, in nats.
+predictions of tau = 1 and tau = 10 labels (--tau) from the truth, in nats.
 testbed prints the means over problems, and each mean divided by the mean of a
 baseline on the same problems. With --regret it also prints the regrets in a
 bandit, and the correlation of the regrets with the divergences.

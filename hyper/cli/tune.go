@@ -80,9 +80,9 @@ then the others by regret. Since the bound is for all periods together, all
 rounds have all periods.
 
 If a winner is at the edge of a range, tune prints the key: search again with
-another range. With --champion the winner of the earlier search is one of the
-candidates of the last round, with that search's --set of the agent, so that the
-new winner is the best of both.
+another range. With --champion FILE the winner of the earlier search also runs
+in the last round. It keeps the agent's --set values of its own search. The new
+winner is therefore the best of both searches.
 
 In the table, SE is a standard error, or a dash for a single run. The column
 "behind the best" is the difference from the first row, paired by seed.`,
