@@ -123,7 +123,7 @@ func (s store) clean(ctx context.Context, patterns, used []string) error {
 func remove(path string) error {
 	byHand := filepath.Base(filepath.Dir(path)) == "pjrt" || filepath.Base(path) == "nvidia"
 	if _, err := os.Readlink(path); err != nil && byHand {
-		say("kept %s: setup has not made it, because it is not a link", path)
+		say("kept %s: it is not a link, so setup has not made it; remove it yourself if you do not need it", path)
 		return nil
 	}
 	say("removing %s", path)

@@ -31,8 +31,9 @@ func runCommand() *cobra.Command {
 		Use:   "run [NOTEBOOK...]",
 		Short: "Execute notebooks, and fail if a cell fails",
 		Long: "Executes notebooks from their first cell to their last, each with its own kernel and in its own folder. Without\n" +
-			"arguments it executes all notebooks of the checkout or project. The files do not change unless --inplace is given.\n" +
-			"Then it runs the answers of the notebook's exercises. The exit status is 1 if a cell fails or an answer is wrong.",
+			"arguments it executes all notebooks of the checkout or project. After a notebook's last cell it runs the\n" +
+			"answers of the exercises. The files do not change unless --inplace is given. The exit status is 1 if a cell\n" +
+			"fails or an answer is wrong.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			home, _, err := here()
 			if err != nil {
@@ -116,7 +117,7 @@ func (o runOptions) checkSize(notebooks []string) error {
 	for _, path := range notebooks {
 		text, err := os.ReadFile(path)
 		if err == nil && o.inplace && !o.quick && !o.full && bytes.Contains(text, []byte("notebook.Choose(")) {
-			return fmt.Errorf("%s has outputs of two sizes, by notebook.Choose: give --quick or --full", path)
+			return fmt.Errorf("%s has outputs that depend on the size (notebook.Choose): give --quick or --full", path)
 		}
 	}
 	return nil

@@ -179,7 +179,8 @@ class Cells(KernelCase):
         self.prints("%rm lucky")
 
     def test_special_lines(self):
-        self.fails("%dc /tmp\n%%\nfmt.Println(1)", "Error", "unknown line %dc in line 1: %help lists what there is")
+        self.fails("%dc /tmp\n%%\nfmt.Println(1)", "Error",
+                   "unknown special line %dc in line 1: %help lists the special lines")
         self.prints("func listed() {}")
         self.assertIn("listed (cell [", self.prints("%ls"))
         self.assertIn("%test", self.prints("%help"))

@@ -126,7 +126,8 @@ func (k *kernel) carryOut(x *exchange, c *cells.Cell) *fault {
 			x.ask(true) // GoNB asks.
 		default:
 			if !slices.Contains(cells.LineMagics, "%"+word) {
-				return newFault("Error", fmt.Sprintf("unknown line %%%s in line %d: %%help lists what there is", word, i+1))
+				return newFault("Error", fmt.Sprintf("unknown special line %%%s in line %d: %%help lists the special lines",
+					word, i+1))
 			}
 		}
 		if slices.Contains(kernelLines, words[0]) {

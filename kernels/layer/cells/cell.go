@@ -173,7 +173,7 @@ func (c *Cell) command(at int, word, line string) string {
 	case slices.Contains(CellMagics, word):
 		return word + " must be the first line of a cell"
 	case strings.HasPrefix(line, "%%"):
-		return "unknown line " + word + ": %help lists what there is"
+		return "unknown special line " + word + ": %help lists the special lines"
 	}
 	c.Test, c.Wasm = c.Test || word == "%test", c.Wasm || word == "%wasm"
 	c.SpecialLines[at-1] = line

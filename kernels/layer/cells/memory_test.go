@@ -67,7 +67,7 @@ func TestParseCell(t *testing.T) {
 		"x := 1 +":            {0, 1, "expected operand, found the end of the cell"},
 		"%%\n}":               {0, 2, "a closing brace has no opening one"},
 		"f()\n%%bash":         {0, 2, "%%bash must be the first line of a cell"},
-		"%%nothing\nf()":      {0, 1, "unknown line %%nothing: %help lists what there is"},
+		"%%nothing\nf()":      {0, 1, "unknown special line %%nothing: %help lists the special lines"},
 		"func f() {}\n%exec main": {0, 2, "this cell has no function main, and the " +
 			"functions main of earlier cells are not kept: give the function another name"},
 		"%exec\nfunc f() {}":       {0, 1, "%exec needs the name of a function"},
