@@ -77,6 +77,10 @@ func openRecord(path string, h Header) (*Record, error) {
 	if err = r.Provenance.Continues(h.Provenance, "testbed", nil); err != nil {
 		return nil, err
 	}
+	if r.Provenance.Epoch != h.Provenance.Epoch { // the changes are about entries of experiments, which a sweep lacks
+		return nil, fmt.Errorf("%w: %s, and %s: results may have changed between them; choose another file than %s",
+			lab.ErrMixed, r.Provenance, h.Provenance, path)
+	}
 	if err = os.Truncate(path, whole); err != nil {
 		return nil, err
 	}

@@ -75,13 +75,22 @@ func TestRecordRefuses(t *testing.T) {
 	if _, err := OpenRecord(write("sweep", head), header); !errors.Is(err, errRecord) {
 		t.Errorf("other number of batches: got error %v, want errRecord", err)
 	}
-	path := filepath.Join(dir, "mixed")
-	other := header
-	other.Provenance.GoMLX = "v0"
-	if r, err := OpenRecord(path, other); err != nil || r.Close() != nil {
-		t.Fatal(err)
-	}
-	if _, err := OpenRecord(path, header); !errors.Is(err, lab.ErrMixed) {
-		t.Errorf("record by another GoMLX: got error %v, want ErrMixed", err)
+	gomlx, later := header.Provenance, header.Provenance
+	gomlx.GoMLX = "v0"
+	later.Revision, later.Build = "a", ""
+	earlier := later
+	earlier.Epoch, earlier.Revision = later.Epoch-1, "b"
+	for name, of := range map[string][2]lab.Provenance{
+		"another GoMLX": {gomlx, header.Provenance}, "an earlier epoch": {earlier, later}, "a later epoch": {later, earlier},
+	} {
+		path, mixed := filepath.Join(dir, name), header
+		mixed.Provenance = of[0]
+		if r, err := OpenRecord(path, mixed); err != nil || r.Close() != nil {
+			t.Fatal(err)
+		}
+		mixed.Provenance = of[1]
+		if _, err := OpenRecord(path, mixed); !errors.Is(err, lab.ErrMixed) {
+			t.Errorf("record by %s: got error %v, want ErrMixed", name, err)
+		}
 	}
 }
