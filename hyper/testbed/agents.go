@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// callSteps is the number of SGD steps of a call.
+// callSteps is the number of SGD steps of a call. An agent of FromCatalog may have fewer.
 const callSteps = 50
 
 // hidden holds the widths of the hidden layers of the agents' networks.

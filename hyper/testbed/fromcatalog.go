@@ -13,9 +13,9 @@ import (
 )
 
 // FromCatalog returns an agent for a sweep that uses a learner of the catalogue, with settings as JSON: see
-// [catalog.For]. If the learner is trained by SGD, it makes sgdSteps steps. Classes are learned with the logistic loss,
-// and without perturbations of the data. Responses are learned without standardisation, with known noise. All other
-// settings are the learner's own. The error says what is wrong with the settings.
+// [catalog.For]. If the learner is trained by SGD, it makes exactly sgdSteps steps. Classes are learned with the
+// logistic loss, and without perturbations of the data. Responses are learned without standardisation, with known
+// noise. All other settings are the learner's own. The error says what is wrong with the settings.
 func FromCatalog(s Sweep, name, kind string, settings json.RawMessage, sgdSteps int) (Agent, error) {
 	if _, err := catalog.For(kind, bandit.Problem{Features: 2}, settings); err != nil {
 		return Agent{}, err
@@ -26,12 +26,17 @@ func FromCatalog(s Sweep, name, kind string, settings json.RawMessage, sgdSteps 
 			return Agent{}, err
 		}
 	}
-	made := sha256.Sum256(fmt.Appendf(nil, "%s %v %d", kind, values, sgdSteps)) // fmt sorts the keys
-	a := Agent{Name: name, Made: hex.EncodeToString(made[:8]), Steps: steps(sgdSteps),
+	perCall := divisor(sgdSteps, callSteps)
+	made := fmt.Sprintf("%s %v %d", kind, values, sgdSteps) // fmt sorts the keys
+	if perCall < callSteps {
+		made += " exactly" // earlier code made up to 49 steps more
+	}
+	hash := sha256.Sum256([]byte(made))
+	a := Agent{Name: name, Made: hex.EncodeToString(hash[:8]), Steps: steps(sgdSteps),
 		Learner: func(inputs, _ int) learner.Learner {
 			// The agent's Validate reports faults that only some shapes have.
 			l, _ := catalog.For(kind, bandit.Problem{Actions: 2, Features: inputs, Moves: true}, settings)
-			l.FreeSteps, l.Train.Steps = true, callSteps
+			l.FreeSteps, l.Train.Steps = true, perCall
 			if s.Kind == Classes {
 				l.Train.Loss, l.Perturbation = train.LogisticLoss{}, -1
 			} else {

@@ -194,6 +194,20 @@ func TestFaultsOfAgents(t *testing.T) {
 	}
 }
 
+// An agent of the catalogue makes exactly the steps that are asked for, in calls of at most 50. Multiples of 50 keep
+// their results: the agent is made as before.
+func TestStepsOfFromCatalog(t *testing.T) {
+	for n, perCall := range map[int]int{1: 1, 7: 7, 50: 50, 53: 1, 120: 40, 1000: 50, 10_000: 50} {
+		a := must.M1(FromCatalog(few(1, 3), "x", "ensemble", []byte(`{"particles":5,"hidden":"20"}`), n))
+		if got := a.learner(2, 3).Train.Steps; got != perCall || a.Steps(2, 3) != n || n%perCall != 0 {
+			t.Errorf("%d steps: got calls of %d and %d steps, want calls of %d", n, got, a.Steps(2, 3), perCall)
+		}
+		if n == 1000 && a.Made != "8a037cae79df21a5" {
+			t.Errorf("a thousand steps: got an agent made as %s, which does not continue earlier results", a.Made)
+		}
+	}
+}
+
 // A worker does the jobs that it reads, with the same results as Try, and reports an error for an impossible job.
 func TestWorker(t *testing.T) {
 	s := few(4, 3)
