@@ -36,7 +36,7 @@ func (f *testbedFlags) add(c *cobra.Command) {
 			"(default: mlp,epinet)")
 	flags.IntVar(&f.seeds, "seeds", 1,
 		"number of seeds of each setting of D, T and rho or sigma: the first seeds of the sweep")
-	flags.IntVar(&f.steps, "steps", 1000, "number of SGD steps of agents from FILE.json")
+	flags.IntVar(&f.steps, "steps", 1000, "number of SGD steps of agents from FILE.json; multiples of 50 are fastest")
 	flags.IntVar(&f.options.Batches, "batches", 1000, "number of batches of test inputs; the testbed has 1000")
 	flags.IntSliceVar(&f.options.Taus, "tau", nil,
 		"numbers of labels that are predicted together; more than 10, for example 100, are estimated by random "+
@@ -68,6 +68,10 @@ predictions of tau = 1 and tau = 10 labels (--tau) from the truth, in nats.
 testbed prints the means over problems, and each mean divided by the mean of a
 baseline on the same problems. With --regret it also prints the regrets in a
 bandit, and the correlation of the regrets with the divergences.
+
+In an agent's FILE.json these settings have no effect, because testbed sets
+them: sgd-steps (see --steps), loss, perturbation for classes, and
+standardize-rewards for responses.
 
 In the sweeps regression and enn_paper agents predict a response, whose truth is
 drawn from a Gaussian process. regression compares predictions to the truth, and
