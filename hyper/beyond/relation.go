@@ -2,6 +2,7 @@ package beyond
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -39,8 +40,9 @@ type Agent struct {
 // resamples is the number of resamples of the bootstrap.
 const resamples = 2000
 
-// Relate compares results of a sweep to results of a bandit, for the agents whose name is in both. It uses the problems
-// on which all these agents were tried with each tau, and the seeds that all of them have.
+// Relate compares results of a sweep to results of a bandit, for the agents whose name is in both. It uses the taus of
+// which all these agents have results, the problems on which all of them were tried with each of these taus, and the
+// seeds that all of them have.
 func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.Row) (r Relation, err error) {
 	kl := testbed.Divergences(results)
 	var entries []int
@@ -58,11 +60,16 @@ func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.
 		return r, fmt.Errorf("a correlation needs three agents that were tried on the testbed and in the bandit: "+
 			"there are %d", len(r.Agents))
 	}
-	r.Taus = s.Taus()
+	for _, tau := range slices.Sorted(maps.Keys(kl)) {
+		if !slices.ContainsFunc(r.Agents, func(a Agent) bool { return len(kl[tau][a.Name]) == 0 }) {
+			r.Taus = append(r.Taus, tau)
+		}
+	}
 	problems := r.problems(s, kl)
-	if r.Problems = len(problems[0][0]); r.Problems == 0 {
+	if len(problems) == 0 || len(problems[0][0]) == 0 {
 		return r, fmt.Errorf("no problem of %s was tried with all agents", s.Name)
 	}
+	r.Problems = len(problems[0][0])
 	periods, regrets, err := analysis.Regrets(rows, horizons, entries...)
 	if err != nil {
 		return r, err

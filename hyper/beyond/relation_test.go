@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +72,21 @@ func TestRelate(t *testing.T) {
 	}
 }
 
+// The taus are those that all agents have results of, and not only those that a sweep has by default.
+func TestRelateTaus(t *testing.T) {
+	s, results, h, rows := tried()
+	for i := range results {
+		if results[i].Tau == 10 {
+			results[i].Tau = 100
+		}
+	}
+	results = append(results, testbed.Result{Agent: "mlp", Problem: s.Problems[0], Tau: 10, KL: 1})
+	if r, err := beyond.Relate(s, results, h, rows); err != nil || fmt.Sprint(r.Taus, r.Problems) != "[1 100] 36" ||
+		math.Abs(float64(r.Correlations[1].Value)-1) > 1e-9 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 func TestRelateErrors(t *testing.T) {
 	s, results, h, rows := tried()
 	if _, err := beyond.Relate(s, results[:4*len(s.Problems)], h, rows); err == nil ||
@@ -78,6 +94,13 @@ func TestRelateErrors(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := beyond.Relate(s, results, h, nil); !errors.Is(err, analysis.ErrNoRows) {
+		t.Error(err)
+	}
+	apart := slices.Clone(results) // each agent with a tau of its own
+	for i := range apart {
+		apart[i].Tau = i / len(s.Problems)
+	}
+	if _, err := beyond.Relate(s, apart, h, rows); err == nil || !strings.Contains(err.Error(), "no problem of") {
 		t.Error(err)
 	}
 	s.Problems = s.Problems[:0]
