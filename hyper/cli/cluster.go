@@ -52,7 +52,7 @@ func (f *clusterFlags) check(engine, dir string) error {
 		errs = append(errs, errors.New("--cpus must be at least 1, --retries and --parallel not negative"))
 	}
 	if engine == "kubernetes" {
-		k, err := f.job(dir)
+		k, err := f.job(dir, "")
 		errs = append(errs, err, k.Validate())
 	}
 	for _, s := range append([]string{f.time, f.memory}, f.sbatch...) {
@@ -99,19 +99,21 @@ func (f *clusterFlags) slurm(ctx context.Context, w io.Writer, p sweep.Plan, dir
 	return nil
 }
 
-// job returns the Job of a sweep in a folder, without its Task.
-func (f *clusterFlags) job(dir string) (sweep.Kubernetes, error) {
+// job returns the Job of a sweep in a folder, or of a round of the search there, without its Task. round is the name of
+// the round's folder, or "".
+func (f *clusterFlags) job(dir, round string) (sweep.Kubernetes, error) {
 	full, err := filepath.Abs(dir)
-	inside := cmp.Or(f.dir, path.Join(f.mount, filepath.Base(full)))
+	inside := path.Join(cmp.Or(f.dir, path.Join(f.mount, filepath.Base(full))), round)
 	return sweep.Kubernetes{Image: f.image, Claim: f.claim, Mount: f.mount, Dir: inside, Namespace: f.namespace}, err
 }
 
-// kubernetes writes the manifest of a sweep, or prints it.
-func (f *clusterFlags) kubernetes(w io.Writer, p sweep.Plan, dir string, engine engineFlags, dryRun bool) error {
-	k, err := f.job(dir)
+// kubernetes writes the manifest of a sweep or a round, or prints it.
+func (f *clusterFlags) kubernetes(w io.Writer, p sweep.Plan, dir, round string, engine engineFlags, dryRun bool) error {
+	k, err := f.job(dir, round)
 	if err != nil {
 		return err
 	}
+	dir = filepath.Join(dir, round)
 	k.Task = f.task(engine.shardArgs("hyper"))
 	text, err := k.Manifest(p)
 	if err != nil {

@@ -140,7 +140,7 @@ func (f *sweepFlags) newPlan(c *cobra.Command, what string, o sweep.Options) err
 		}
 	}
 	p.Mix = f.engine.mix.reporter()
-	return f.runPlan(c.Context(), c.OutOrStdout(), p, f.out)
+	return f.runPlan(c.Context(), c.OutOrStdout(), p, f.out, "")
 }
 
 // sweepable returns an error unless a new sweep can have this argument.

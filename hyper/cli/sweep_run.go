@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 
@@ -36,7 +37,7 @@ func (f *sweepFlags) resume(c *cobra.Command, dir string) error {
 		return err
 	}
 	p.Mix = f.engine.mix.reporter()
-	return f.runPlan(c.Context(), c.OutOrStdout(), p, dir)
+	return f.runPlan(c.Context(), c.OutOrStdout(), p, dir, "")
 }
 
 // runSearch runs the rungs of a search. With a scheduler it only starts the next rung.
@@ -52,13 +53,13 @@ func (f *sweepFlags) runSearch(ctx context.Context, w io.Writer, s sweep.Search,
 		if err != nil {
 			return err
 		}
-		return f.runPlan(ctx, w, p, dir)
+		return f.runPlan(ctx, w, p, dir, "")
 	}
 	t, err := s.Run(dir, knownExperiments, func(rung string, p sweep.Plan) error {
 		if _, _, err := p.Rows(rung, knownExperiments); err == nil {
 			return nil
 		}
-		if err := f.runPlan(ctx, w, p, rung); err != nil || f.engineName == "local" {
+		if err := f.runPlan(ctx, w, p, dir, filepath.Base(rung)); err != nil || f.engineName == "local" {
 			return err
 		}
 		return errLater
@@ -77,17 +78,18 @@ func (f *sweepFlags) runSearch(ctx context.Context, w io.Writer, s sweep.Search,
 // errLater means that a scheduler runs the shards after hyper has ended.
 var errLater = errors.New("later")
 
-// runPlan runs the shards of a plan, or submits them.
-func (f *sweepFlags) runPlan(ctx context.Context, w io.Writer, p sweep.Plan, dir string) error {
+// runPlan runs the shards of a plan, or submits them. The plan is of a sweep in a folder, or of a round of the search
+// there: round is then the name of the round's folder.
+func (f *sweepFlags) runPlan(ctx context.Context, w io.Writer, p sweep.Plan, dir, round string) error {
 	switch {
 	case f.engineName == "slurm":
-		return f.cluster.slurm(ctx, w, p, dir, f.engine, f.dryRun)
+		return f.cluster.slurm(ctx, w, p, filepath.Join(dir, round), f.engine, f.dryRun)
 	case f.engineName == "kubernetes":
-		return f.cluster.kubernetes(w, p, dir, f.engine, f.dryRun)
+		return f.cluster.kubernetes(w, p, dir, round, f.engine, f.dryRun)
 	case f.dryRun:
 		return printPlan(w, p)
 	}
-	return f.runLocal(ctx, p, dir)
+	return f.runLocal(ctx, p, filepath.Join(dir, round))
 }
 
 // runLocal runs the shards of a plan in processes on this machine.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/janpfeifer/must"
+	"sigs.k8s.io/yaml"
 
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -185,6 +186,35 @@ func TestShardByNumber(t *testing.T) {
 	}
 	refused(t, []string{"merge", dir, filepath.Join(dir, "x.jsonl.gz")}, "shards 2 are not done")
 	refused(t, []string{"shard", dir, "9"}, "has no shard 9")
+}
+
+// The Job of a round of a search has the round's folder in the pods, and a name of its own.
+func TestKubernetesRounds(t *testing.T) {
+	long := strings.Repeat("x", 60)
+	for folder, more := range map[string][]string{
+		"/results/swept/rung-1":        nil,
+		"/results/team/mine/rung-1":    {"--pod-dir", "/results/team/mine/"},
+		"/results/" + long + "/rung-1": {"--pod-dir", "/results/" + long},
+	} {
+		dir := filepath.Join(t.TempDir(), "swept")
+		must0(t, slices.Concat([]string{"sweep", "--space", "step-size=0.01:1", "--halving", "5", "--engine", "kubernetes",
+			"--claim", "c", "--out", dir}, tinySweep, more)...)
+		var job struct {
+			Metadata struct{ Name string }
+			Spec     struct {
+				Template struct {
+					Spec struct{ Containers []struct{ Args []string } }
+				}
+			}
+		}
+		must.M(yaml.Unmarshal(must.M1(os.ReadFile(filepath.Join(dir, "rung-1", "kubernetes.yaml"))), &job))
+		name := strings.ReplaceAll(strings.TrimPrefix(folder, "/results/"), "/", "-")
+		name = "hyper-" + name[max(0, len(name)-46):]
+		args := job.Spec.Template.Spec.Containers[0].Args
+		if got := args[len(args)-1]; got != folder || job.Metadata.Name != name {
+			t.Errorf("with %v: got the folder %s and the name %s, want %s and %s", more, got, job.Metadata.Name, folder, name)
+		}
+	}
 }
 
 // A dry run prints the shards, the script or the manifest. It writes no files.

@@ -55,7 +55,7 @@ type fields = map[string]any
 // job builds the Job object. It does not use the types of k8s.io/api, which would add twenty modules; a test checks the
 // schema instead.
 func (k Kubernetes) job(shards int) fields {
-	name := jobName(filepath.Base(k.Dir))
+	name := jobName(strings.TrimPrefix(k.Dir, k.Mount))
 	meta := fields{"name": name,
 		"labels": fields{"app.kubernetes.io/name": "hyper", "app.kubernetes.io/instance": name}}
 	if k.Namespace != "" {
@@ -119,9 +119,9 @@ func (k Kubernetes) pod() fields {
 
 var notName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// jobName returns a name that Kubernetes allows: at most 52 lower-case letters, digits and dashes, because a pod's
-// index needs eleven more characters.
-func jobName(base string) string {
-	name := "hyper-" + strings.Trim(notName.ReplaceAllString(strings.ToLower(base), "-"), "-")
-	return strings.TrimRight(name[:min(len(name), 52)], "-")
+// jobName returns the name of the Job of a folder. Kubernetes allows at most 52 lower-case letters, digits and dashes,
+// because a pod's index needs eleven more characters. Of a longer name the end counts, where the round of a search is.
+func jobName(folder string) string {
+	name := strings.Trim(notName.ReplaceAllString(strings.ToLower(folder), "-"), "-")
+	return strings.Trim("hyper-"+strings.TrimLeft(name[max(0, len(name)-46):], "-"), "-")
 }
