@@ -21,7 +21,8 @@ func (e *explorer) specWith(set map[string]string) (spec lab.Spec, err error) {
 	if spec, err = lab.ParseSpec(e.text, Known); err != nil {
 		return spec, err
 	}
-	for key, text := range set {
+	for _, key := range slices.Sorted(maps.Keys(set)) { // a choice before its own keys, which its name begins
+		text := set[key]
 		if key == keyPeriod {
 			continue
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -192,6 +193,17 @@ func TestExploreOnAPage(t *testing.T) {
 	}
 	if pictures < 2 {
 		t.Errorf("got %d pictures while the slider is dragged, want at least 2", pictures)
+	}
+}
+
+// A choice is set before the keys that follow it, whose values it would replace.
+func TestExploreSetsChoicesFirst(t *testing.T) {
+	e := exploring(t, []string{"linear"}, []string{"arms=3", "policy=ucb"}, "policy", "policy-quantile", "policy-samples")
+	for range 20 { // the order of a map is random
+		spec := must.M1(e.specWith(map[string]string{"policy-quantile": "0.8", "policy-samples": "7", "policy": "ucb"}))
+		if v := catalog.Values(spec.Entries[0].Setting); v["policy-quantile"] != 0.8 || v["policy-samples"] != 7 {
+			t.Fatalf("got the quantile %v of %v functions, want 0.8 of 7", v["policy-quantile"], v["policy-samples"])
+		}
 	}
 }
 
