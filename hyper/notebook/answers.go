@@ -44,9 +44,14 @@ func Evidence(number int) string {
 
 // answers answers all sentences together, because the correction for multiple tests needs all of them. A program reads
 // the results once.
-var answers = sync.OnceValue(func() []study.Answer {
-	return must.M1(study.Answers(study.NewArchive("results", Known), paper.Sentences))
-})
+var answers = sync.OnceValue(func() []study.Answer { return answersFrom("results") })
+
+// answersFrom is answers for the results in a folder. It panics if the folder has none: all answers would be open.
+func answersFrom(dir string) []study.Answer {
+	archive := study.NewArchive(dir, Known)
+	must.M(archive.Require(paper.Order...))
+	return must.M1(study.Answers(archive, paper.Sentences))
+}
 
 // numbered returns the answers with the given numbers of sentences, or all without numbers.
 func numbered(all []study.Answer, numbers []int) []study.Answer {

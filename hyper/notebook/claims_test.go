@@ -36,6 +36,22 @@ func TestAnswers(t *testing.T) {
 	numbered(answers(), []int{11})
 }
 
+// Without results the answers are an error that names the folder, and not open.
+func TestAnswersNeedResults(t *testing.T) {
+	for dir, want := range map[string]string{
+		t.TempDir(): "found no results in folders", "nowhere": "there is no such folder",
+	} {
+		func() {
+			defer func() {
+				if problem := fmt.Sprint(recover()); !strings.Contains(problem, dir+": "+want) {
+					t.Errorf("got %s, want %s: %s", problem, dir, want)
+				}
+			}()
+			answersFrom(dir)
+		}()
+	}
+}
+
 // The verdict on a statement follows from the verdicts on its claims. A statement without claims is not tested. Statements
 // are in the order of their verdicts.
 func TestVerdictLines(t *testing.T) {
