@@ -227,3 +227,14 @@ func TestSampler(t *testing.T) {
 		t.Errorf("the store has %d variables after a model that was refused, and %d before", after, before)
 	}
 }
+
+// A sampler takes inputs of any number of shapes.
+func TestSamplerOfManyShapes(t *testing.T) {
+	sampler := must.M1(layers.NewSampler(must.M1(backend.Open(backend.Go)), store(1), classifier, 2))
+	images, _ := digits(0, 40)
+	for n := range images {
+		if p, err := sampler.Predict(images[:n+1]); err != nil || len(p.Probabilities) != n+1 {
+			t.Fatalf("%d images: got %d predictions, %v", n+1, len(p.Probabilities), err)
+		}
+	}
+}

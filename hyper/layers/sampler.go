@@ -36,12 +36,17 @@ func NewSampler(backend compute.Backend, store *model.Store, of func(scope *mode
 	if s.predict, err = NewExec(backend, predictions); err != nil {
 		return nil, err
 	}
+	s.predict.SetMaxCache(-1) // GoMLX's default is an error at the 33rd shape of inputs
 	s.exec, err = model.NewExec1(backend, store, func(scope *model.Scope, x *Node) *Node {
 		model.SetGraphParam(x.Graph(), graphCount, n)
 		s.guard.watch("layers.Sampler", func() { x = of(scope, x) })
 		return x
 	})
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	s.exec.SetMaxCache(-1)
+	return s, nil
 }
 
 // Sample returns the model's outputs at inputs x, a tensor or what GoMLX makes one of: [indices, batch..., outputs].
