@@ -35,7 +35,9 @@ func (c *EpinetConfig) Hidden(widths ...int) *EpinetConfig {
 }
 
 // Prior sets the factor of the fixed network; the default is 1, and 0 is no prior. Without a prior, nothing makes the
-// outputs differ between indices far from the data; a [Prior] of the inputs may be added in its place.
+// outputs differ between indices far from the data; a [Prior] of the inputs may be added in its place. The factor is
+// one of the epinet's fixed variables: in a store that has them already, such as that of a checkpoint, another factor
+// has no effect.
 func (c *EpinetConfig) Prior(scale float64) *EpinetConfig {
 	c.prior = scale
 	return c

@@ -57,6 +57,9 @@ func (c *Config) Activation(a base.Activation) *Config {
 // inputs with variance 1. For classes, a scale of 3 means that the odds of two classes may be 50 to 1 or 1 to 50 before
 // any data. Take the scale with the best joint likelihood on data held out.
 //
+// The layer's fixed variables contain the scale. In a store that has them already, such as that of a checkpoint,
+// another positive scale has no effect. The function [Prior] applies its scale in each graph.
+//
 // With a Prior, mu or the particles start with Glorot uniform weights and biases of 0, and C starts at 0. (With a
 // Hypernetwork or LowRank, the trained function starts at 0.)
 func (c *Config) Prior(scale float64) *Config {
@@ -64,7 +67,8 @@ func (c *Config) Prior(scale float64) *Config {
 	return c
 }
 
-// Spread sets, without a Prior, the standard deviation of outputs at the start; the default is 1.
+// Spread sets, without a Prior, the standard deviation of outputs at the start; the default is 1. It has no effect in a
+// store that has the layer's variables already, such as that of a checkpoint.
 func (c *Config) Spread(deviation float64) *Config {
 	c.spread = deviation
 	return c
