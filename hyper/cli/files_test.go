@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,19 +88,33 @@ func TestExperimentOf(t *testing.T) {
 	}
 }
 
-// One line on standard error says how a table was read.
+// One line on standard error says how a table was read, also for a sweep of a file with settings.
 func TestRunSaysHowATableWasRead(t *testing.T) {
 	table := written(t, "rows.csv", rows)
-	_, stdout, stderr := call(t, "run", table, "--agent", "egreedy,linear", "--periods", "2", "--runs", "1", "--json")
 	want := table + ": 6 rows, 2 actions (kind: ant, bee); size: number; color: 2 categories\n"
-	if strings.Count(stderr, want) != 1 || strings.Contains(stdout, want) {
-		t.Errorf("standard error %q, want %q once", stderr, want)
+	for _, args := range [][]string{
+		{"run", table, "--agent", "egreedy,linear", "--periods", "2", "--runs", "1", "--json"},
+		{"sweep", tableSpec(t, table), "--dry-run"},
+	} {
+		status, stdout, stderr := call(t, args...)
+		if status != 0 || strings.Count(stderr, want) != 1 || strings.Contains(stdout, want) {
+			t.Errorf("hyper %v: exit status %d, standard error %q, want %q once", args, status, stderr, want)
+		}
 	}
+}
+
+// tableSpec writes the file of a Spec with a table, and returns its path.
+func tableSpec(t *testing.T, table string) string {
+	t.Helper()
+	return written(t, "spec.json", fmt.Sprintf(`{"experiment": "table", "entries": [{"agent": "linear",
+		"settings": {"file": %q}}], "periods": 2, "runs": 1, "seed": 0}`, table))
 }
 
 func TestBadFilesOfOnesOwn(t *testing.T) {
 	for want, args := range map[string][]string{
 		"seems to be a row": {"run", written(t, "row.csv", "5.1,3,a\n4.9,2,a\n4.5,1,b\n")},
+		"the first line (5.1, 3, a)": {"sweep", tableSpec(t, written(t, "row.csv", "5.1,3,a\n4.9,2,a\n4.5,1,b\n")),
+			"--out", "nowhere"},
 		"in most rows, but \"oops\"": {"tune", written(t, "oops.csv", "a,b\n1,x\n2,y\n3,x\n4,y\n5,x\noops,y\n"), "--agent", "linear",
 			"--out", "nowhere"},
 		"hyper: none.json: no such": {"run", "gaussian", "--agent", "none.json"},

@@ -67,6 +67,9 @@ func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
 			return lab.Spec{}, err
 		}
 		spec, err := lab.ParseSpec(text, knownExperiments)
+		if err == nil {
+			err = sayTables(c.ErrOrStderr(), spec)
+		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", what, err)
 		}
