@@ -123,10 +123,12 @@ func newCommand() *cobra.Command {
 	root.Args = knownCommand
 	root.PersistentPreRunE = notEmpty
 	root.SetFlagErrorFunc(flagError)
+	worker := workerCommand()
+	worker.PreRun = printToStderr
 	root.AddCommand(approxCommand(), runCommand(), resumeCommand(), plotCommand(), compareCommand(), exportCommand(),
 		listCommand(), checkCommand(), tuneCommand(), sweepCommand(), shardCommand(), statusCommand(), mergeCommand(),
 		benchCommand(), serveCommand(), rewardCommand(), replayCommand(), evaluateCommand(),
-		doctorCommand(), versionCommand(), testbedCommand(), tableCommand(), testbedWorkerCommand(), workerCommand())
+		doctorCommand(), versionCommand(), testbedCommand(), tableCommand(), testbedWorkerCommand(), worker)
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "help" { // cobra's own would print the general help for an unknown command
@@ -135,6 +137,10 @@ func newCommand() *cobra.Command {
 	}
 	return root
 }
+
+// printToStderr is the PreRun of the command of a worker process, whose output is its messages to the parent. The
+// command's output stays as it is, but what the code of the catalogue's entries prints goes to standard error.
+func printToStderr(*cobra.Command, []string) { os.Stdout = os.Stderr }
 
 // knownCommand returns an error for arguments that do not begin with a command.
 func knownCommand(c *cobra.Command, args []string) error {

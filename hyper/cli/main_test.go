@@ -111,6 +111,29 @@ func TestFullDiskIsExitStatus2(t *testing.T) {
 	}
 }
 
+// In a worker process what a belief, a world or a policy prints goes to standard error, and not between the messages to
+// the parent. Other commands print to standard output.
+func TestWorkersPrintToStderr(t *testing.T) {
+	for line, redirected := range map[string]bool{
+		"worker": true, "testbed-worker": true, "shard --serve nowhere 0/1": true, "shard nowhere 0": false, "version": false,
+	} {
+		func() {
+			defer func(stdout *os.File) { os.Stdout = stdout }(os.Stdout)
+			var out bytes.Buffer
+			root := newCommand()
+			root.SetOut(&out)
+			root.SetArgs(strings.Fields(line))
+			_ = root.Execute() // most arguments are wrong
+			if got := os.Stdout == os.Stderr; got != redirected {
+				t.Errorf("hyper %s: standard output is standard error: got %t, want %t", line, got, redirected)
+			}
+			if said := out.Len() > 0; said != (line == "worker" || line == "version") {
+				t.Errorf("hyper %s: got the output %q", line, out.String())
+			}
+		}()
+	}
+}
+
 func TestBadInputIsExitStatus2(t *testing.T) {
 	refuses(t, map[string]string{
 		"frobnicate":                               "unknown command",

@@ -42,6 +42,11 @@ if it cannot be done; 130 after an interruption.`,
 	flags.BoolVar(&serve, "serve", false,
 		"run as a worker of hyper sweep: NUMBER is a share k/n of the cores, standard input has shards")
 	_ = flags.MarkHidden("serve")
+	c.PreRun = func(c *cobra.Command, args []string) {
+		if serve {
+			printToStderr(c, args)
+		}
+	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if serve && len(args) == 2 {
 			return failed(sweep.Serve(c.Context(), os.Stdin, c.OutOrStdout(), knownExperiments, args[0], args[1],

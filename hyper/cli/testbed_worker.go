@@ -42,6 +42,7 @@ func testbedWorkerCommand() *cobra.Command {
 		Use:    "testbed-worker JOB SHARE",
 		Short:  "Evaluate an agent on problems for a `hyper testbed` that started this process",
 		Hidden: true,
+		PreRun: printToStderr,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return errors.New("testbed-worker takes a job and a share of the cores")
