@@ -21,21 +21,18 @@ func (e *explorer) specWith(set map[string]string) (spec lab.Spec, err error) {
 	if spec, err = lab.ParseSpec(e.text, Known); err != nil {
 		return spec, err
 	}
-	for _, key := range slices.Sorted(maps.Keys(set)) { // a choice before its own keys, which its name begins
-		text := set[key]
-		if key == keyPeriod {
-			continue
+	if text, given := set[keySeed]; given {
+		if spec.Seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return spec, fmt.Errorf("seed: %w", err)
 		}
-		if key == keySeed {
-			if spec.Seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-				return spec, fmt.Errorf("seed: %w", err)
-			}
-			continue
-		}
+	}
+	for _, choices := range []bool{true, false} { // a choice before its own keys
 		for _, entry := range spec.Entries {
-			if catalog.HasKey(entry.Setting, key) {
-				if err := catalog.Set(entry.Setting, key, text); err != nil {
-					return spec, err
+			for _, k := range catalog.Keys(entry.Setting) {
+				if text, given := set[k.Name]; given && (len(k.Choices) > 0) == choices {
+					if err := catalog.Set(entry.Setting, k.Name, text); err != nil {
+						return spec, err
+					}
 				}
 			}
 		}

@@ -199,6 +199,10 @@ func TestExploreOnAPage(t *testing.T) {
 // A choice is set before the keys that follow it, whose values it would replace.
 func TestExploreSetsChoicesFirst(t *testing.T) {
 	e := exploring(t, []string{"linear"}, []string{"arms=3", "policy=ucb"}, "policy", "policy-quantile", "policy-samples")
+	spec := must.M1(e.specWith(map[string]string{"anneal": "5", "policy": "egreedy"}))
+	if v := catalog.Values(spec.Entries[0].Setting); v["anneal"] != 5.0 {
+		t.Errorf("got anneal %v, want 5", v["anneal"])
+	}
 	for range 20 { // the order of a map is random
 		spec := must.M1(e.specWith(map[string]string{"policy-quantile": "0.8", "policy-samples": "7", "policy": "ucb"}))
 		if v := catalog.Values(spec.Entries[0].Setting); v["policy-quantile"] != 0.8 || v["policy-samples"] != 7 {
