@@ -78,7 +78,7 @@ func (l Least) Bounds(other Least) (lower, upper float64) {
 	return ratioAt(l.all, other.all, 1-stats.Level)
 }
 
-// RunsToPass returns roughly the fewest runs with which one more setting would perform well with confidence, if its
+// RunsToPass returns roughly the fewest runs with which one more setting would perform well with 95% confidence, if its
 // average regret stays the same, and the computation of this setting. The number is infinite if no further setting has
 // an average regret below its target.
 func (l Least) RunsToPass() (runs, computation float64) {

@@ -140,7 +140,7 @@ func lessComputationIn(simulate study.Simulator, unknown study.Comparison) (stud
 			"how many would decide", fiftiethTest.Runs, strings.Join(fail, " or "))
 		return unknown, nil
 	}
-	unknown.Decide = fmt.Sprintf("about %s runs in all (with %d, no ensemble performs well with confidence) would decide",
+	unknown.Decide = fmt.Sprintf("more than %s runs in all (with %d, no ensemble performs well with confidence) would decide",
 		study.RoundRuns(runs), fiftiethTest.Runs)
 	if float64(least[0].Computation.Value)/computation > unknown.Claimed.Below {
 		unknown.Decide += ": it would not hold"

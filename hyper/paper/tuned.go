@@ -133,8 +133,7 @@ func neuralTuned(long ...lab.SearchResult) (out []lab.SearchResult) {
 }
 
 // longPeriods is the least number of periods of a long run. In long runs, agents of section 4.2 use the settings from
-// searches over 100,000 periods. Searches over fewer periods do not find these settings: the rank correlation with the
-// regret at 100,000 periods is 0.0 for the regret at 5,600 periods, and 0.9 for the regret at 10,000.
+// searches over 100,000 periods. Short searches often choose settings that are bad in long runs.
 const longPeriods = 20_000
 
 // bestTuned returns the settings of section 4.2 for long runs, where there are any, and the settings of neuralTuned.

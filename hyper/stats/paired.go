@@ -9,9 +9,10 @@
 // regret, and many samples miss that run. Intervals are therefore wider than Student's intervals.
 //
 // A test of [Paired] numbers adds one pair to the sample: a copy of the pair that speaks most against the result of the
-// test, at 2.5 times its distance from the estimate. With committed studies as populations, such a test of 64 or more
-// pairs rejects true hypotheses at most as often as its level says, down to a level of 0.0005. A test in package paper
-// simulates this.
+// test, at 2.5 times its distance from the estimate. With committed studies as populations and 64 or more pairs, a test
+// of a ratio rejects true hypotheses less often than its level says at levels of 0.05 and 0.005. At a level of 0.0005 it
+// rejects 0.0012 of them with 64 pairs, and 0.0007 with 128. It rejects far more if one run has a quarter of all regret.
+// A test in package paper simulates this.
 package stats
 
 import (
@@ -87,10 +88,10 @@ func largest(x []float64, sign float64) (at int) {
 // is below the bound.
 func (p Paired) PBelow(bound float64) float64 {
 	b := p.below()
-	if b.se == 0 && b.value == p.scale(bound) { // equal runs
+	t := (b.value - p.scale(bound)) / b.se
+	if math.IsNaN(t) { // equal runs, or a mean that is not positive
 		return 1
 	}
-	t := (b.value - p.scale(bound)) / b.se
 	at, _ := slices.BinarySearchFunc(b.t, t, func(x, t float64) int {
 		if x <= t {
 			return -1
@@ -103,10 +104,11 @@ func (p Paired) PBelow(bound float64) float64 {
 // PAbove returns the p-value of the hypothesis that the true number is at most bound.
 func (p Paired) PAbove(bound float64) float64 {
 	b := p.above()
-	if b.se == 0 && b.value == p.scale(bound) {
+	t := (b.value - p.scale(bound)) / b.se
+	if math.IsNaN(t) {
 		return 1
 	}
-	at, _ := slices.BinarySearch(b.t, (b.value-p.scale(bound))/b.se)
+	at, _ := slices.BinarySearch(b.t, t)
 	return float64(1+len(b.t)-at) / float64(1+len(b.t))
 }
 

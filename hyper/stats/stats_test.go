@@ -52,6 +52,11 @@ func TestRatioIsSymmetric(t *testing.T) {
 		scaled[i] *= 1000
 	}
 	one, other, thousand := stats.Ratio(a, b), stats.Ratio(b, a), stats.Ratio(scaled, b)
+	for _, p := range []stats.Paired{stats.Ratio([]float64{1, 2}, []float64{0, 0}), stats.Mean([]float64{3, 3})} {
+		if below, above := p.PBelow(3), p.PAbove(3); below != 1 || above != 1 { // a mean of zero, and equal runs
+			t.Errorf("%v: got p-values %v and %v, want 1", p.Value, below, above)
+		}
+	}
 	if p, q := one.PBelow(1.2), other.PAbove(1/1.2); math.Abs(p-q) > 1e-3 {
 		t.Errorf("p-values of a ratio and of its inverse: %v and %v, want equal ones", p, q)
 	}

@@ -36,7 +36,7 @@ func AnswersTable(all []Answer) string {
 	for _, s := range all {
 		number := "runs are missing"
 		if c := s.Deciding; c.Missing == "" {
-			number = fmt.Sprintf("%s, claimed %v", c.Interval(), c.Claimed)
+			number = fmt.Sprintf("%s: %s, claimed %v", c.Text, c.Interval(), c.Claimed)
 		}
 		rows = append(rows, []string{fmt.Sprint(s.Number), fmt.Sprintf("%s (%s)", s.Text, s.Section),
 			"**" + string(s.Verdict) + "**", number, strings.Replace(s.Needs, " would decide", "", 1)})

@@ -33,7 +33,8 @@ func (r Range) hasCeiling() bool { return !math.IsInf(r.Below, 1) }
 
 // pValues returns one-sided p-values of a number. inside is small if the number lies in the range, and outside is small
 // if it lies outside. pBelow and pAbove must return the p-value that is small if the number is below, or above, a
-// bound. A number is inside a range of two bounds if both tests say so (Schuirmann's two one-sided tests).
+// bound. A number is inside a range of two bounds if both tests say so (Schuirmann's two one-sided tests). It is outside
+// if one of them says so; this needs no correction where the bounds are many standard errors apart.
 func (r Range) pValues(pBelow, pAbove func(bound float64) float64) (inside, outside float64) {
 	outside = 1
 	if r.hasCeiling() {

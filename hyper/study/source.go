@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -145,9 +146,14 @@ func (a *Archive) paired(c *Comparison, sources ...Source) (all []runs, seeds []
 	seeds = slices.DeleteFunc(slices.Sorted(maps.Keys(all[0].regret)), func(seed uint64) bool {
 		return slices.ContainsFunc(all[1:], func(r runs) bool { _, ok := r.regret[seed]; return !ok })
 	})
-	if len(seeds) < 2 {
-		return nil, nil, fmt.Errorf("%s: the agents have %d seeds in common, but a comparison needs at least 2", c.Text,
-			len(seeds))
+	if asked := max(fewest(sources), 2); len(seeds) < asked {
+		c.Missing = fmt.Sprintf("the agents have %d of %d seeds in common", len(seeds), asked)
+		return nil, nil, nil
 	}
 	return all, seeds, nil
+}
+
+// fewest returns the smallest number of runs that a source asks for.
+func fewest(sources []Source) int {
+	return slices.MinFunc(sources, func(a, b Source) int { return cmp.Compare(a.Runs, b.Runs) }).Runs
 }

@@ -122,6 +122,13 @@ func TestRatioAndGap(t *testing.T) {
 		!math.IsNaN(float64(lost.Estimate.Value)) {
 		t.Errorf("without runs of one agent: got %+v, want them named as missing", lost)
 	}
+	linear := func(folder string) study.Source {
+		return study.Source{Folder: folder, Side: study.NewSide("linear", "clip=0"), Periods: 100_000, Runs: 32}
+	}
+	apart := must.M1(a.Ratio("", study.Below(1), linear("neural/like-for-like-200"), linear("neural/similar-200")))
+	if apart.Missing != "the agents have 0 of 32 seeds in common" || apart.Inside != 1 {
+		t.Errorf("runs with other seeds: got %+v, want them named as missing", apart)
+	}
 }
 
 // Damaged results are an error, not a missing run.
@@ -150,7 +157,7 @@ func TestTables(t *testing.T) {
 			Estimate: stats.Estimate{Value: 1.234, Lower: 0.9, Upper: 1200},
 			Claimed:  study.Below(1), Runs: 12, Periods: 100_000, Diverged: [2]int{1, 0}}}
 	s.Comparisons = []study.Comparison{s.Deciding, {Text: "c over d", Missing: "5 of 7 runs", Claimed: study.Above(stats.Level)}}
-	want := "| 3 | It is so (section 9) | **open** | 1.23 [0.9, 1200], claimed below 1 | " +
+	want := "| 3 | It is so (section 9) | **open** | a over b: 1.23 [0.9, 1200], claimed below 1 | " +
 		"about 300 runs in all: it would hold |\n"
 	if got := study.AnswersTable([]study.Answer{s}); !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want %s", got, want)
