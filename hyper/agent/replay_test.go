@@ -84,6 +84,24 @@ func TestReservoirOfConditionedBelief(t *testing.T) {
 	}
 }
 
+// The mean and the variance of standardised responses are of all responses, also of those for which a reservoir has no
+// room.
+func TestReservoirCountsAllResponses(t *testing.T) {
+	c := Config{Replay: Reservoir, Backend: backend.Go}
+	c.Learner.Train.Capacity, c.Learner.Train.Steps = 3, 1
+	a := must.M1(New(c.Neural(2, 3)))
+	defer a.Close()
+	for i := range 20 {
+		must.M(a.Add([]float32{1, float32(i % 3)}, float32(i)))
+	}
+	for entry, want := range map[train.Entry]float64{"response.count": 20, "response.mean": 9.5, "response.m2": 665} {
+		got := must.M1(tensors.CopyFlatData[float64](a.current().state[a.place(entry)].Tensor))[0]
+		if math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s is %v, want %v", entry, got, want)
+		}
+	}
+}
+
 // Agents that keep sums over their data refuse a window, and the error names what they can do to forget.
 func TestWindowOfSums(t *testing.T) {
 	window := Config{Replay: Window, Backend: backend.Go}

@@ -29,7 +29,7 @@ func (l Learner) WithDefaults() Learner {
 		unit = b.UnitVariance()
 	}
 	conditioned := valid && hyper.CapabilitiesOf(l.Belief).Conditioned != nil
-	if l.Train.Weights != train.Unweighted || l.Train.Unperturbed || conditioned {
+	if t := l.Train; t.Weights != train.Unweighted || t.Unperturbed || conditioned || t.Loss != nil && !t.Loss.Quadratic() {
 		perturbation = -1
 	}
 	l.NoiseVariance = cmp.Or(l.NoiseVariance, 1)
@@ -115,8 +115,12 @@ func (l Learner) validateBelief() error {
 	return nil
 }
 
-// checkPerturbation returns an error if Perturbation is set although the data are unperturbed.
+// checkPerturbation returns an error if Perturbation is set although the data are unperturbed, or have weights.
 func (l Learner) checkPerturbation() error {
+	if l.Perturbation > 0 && l.Train.Weights != train.Unweighted {
+		return faults.New("Perturbation", "is %v, and %s of data come from the same random numbers a^T z, so that means "+
+			"would be too large: set only one of the two", l.Perturbation, faults.Name("Weights"))
+	}
 	if l.Perturbation > 0 && l.Train.Unperturbed {
 		return fmt.Errorf("Perturbation is %v, but Train.Unperturbed data have no perturbations: set only one of "+
 			"the two",

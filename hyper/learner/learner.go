@@ -52,7 +52,8 @@ type Learner struct {
 	// negative number means 0: the prior functions are then 0.
 	InitVariance float64 `run:"true"`
 	// Perturbation scales the data perturbations sigma_w a^T z. 0 means 1, or no perturbation if data have Weights or
-	// are Unperturbed or the belief is hyper.Conditioned. A negative number means no perturbation.
+	// are Unperturbed, the belief is hyper.Conditioned, or the loss is not quadratic, as for rewards 0 and 1. A negative
+	// number means no perturbation.
 	Perturbation float64 `run:"true"`
 	// MapStep is the step size of an affine belief's C, relative to the step size of mu. 0 means 1.
 	MapStep float64 `run:"true"`
@@ -125,10 +126,11 @@ func (l Learner) Revise(state train.State, n hyper.Numbers, s rng.Stream, c trai
 
 // ObserveInput is [Learner.ObserveWeighted] for a datum for which the replay buffer has no room, see
 // [train.Trainer.ObserveInput].
-func (l Learner) ObserveInput(state train.State, n hyper.Numbers, s rng.Stream, x, weight, actions *Node) train.State {
+func (l Learner) ObserveInput(state train.State, n hyper.Numbers, s rng.Stream, x, y, weight,
+	actions *Node) train.State {
 	r := l.rates(n, s)
 	r.Weight = weight
-	return l.trainer().ObserveInput(state, x, actions, r)
+	return l.trainer().ObserveInput(state, x, y, actions, r)
 }
 
 // Fill is [Learner.Observe] for all data of a run at once, see [train.Trainer.Fill]. It panics if the limit of the step

@@ -141,12 +141,18 @@ func TestDefaultNumbers(t *testing.T) {
 		{learner.Learner{Belief: ensembleOf(net, 3), Train: bootstrap}, 1, 1, -1},
 		{learner.Learner{Belief: ensembleOf(net, 3), Train: bootstrap, Perturbation: 0.5}, 1, 1, 0.5},
 		{learner.Learner{Belief: ensembleOf(net, 3), Train: train.Config{Unperturbed: true}}, 1, 1, -1},
+		{learner.Learner{Belief: ensembleOf(net, 3), Train: train.Config{Loss: train.LogisticLoss{}}}, 1, 1, -1},
 	} {
 		l := c.l.WithDefaults()
 		if l.PriorVariance != c.prior || l.InitVariance != c.init || l.Perturbation != c.perturb {
 			t.Errorf("%+v: variances %v and %v, perturbation %v, want %v, %v and %v",
 				c.l, l.PriorVariance, l.InitVariance, l.Perturbation, c.prior, c.init, c.perturb)
 		}
+	}
+	both := learner.Learner{Belief: ensembleOf(net, 3), Train: bootstrap, Perturbation: 0.5}.WithDefaults()
+	both.Train.Capacity = 5
+	if err := both.Validate(); err == nil || !strings.Contains(err.Error(), "Weights of data come from the same random") {
+		t.Errorf("weights and perturbations: got error %v, want one", err)
 	}
 	given := learner.Learner{
 		Belief: affineOf(net),

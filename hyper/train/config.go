@@ -84,8 +84,9 @@ type Config struct {
 	// sampled indices.
 	Unperturbed bool
 	// Standardize gives the loss the responses less their mean, divided by their standard deviation. The mean and the
-	// standard deviation are taken over all responses so far. The variances of the loss are then in units of the
-	// responses' variance, and [Trainer.Responses] returns predictions in units of the responses.
+	// standard deviation are taken over all responses so far; a response of weight w counts as w. The variances of the
+	// loss are then in units of the responses' variance, and [Trainer.Responses] returns predictions in units of the
+	// responses.
 	Standardize bool
 	// Discount is the factor by which each new datum multiplies the weight of the data before it, above 0.5 and at most
 	// 1: n data later a datum counts Discount^n, which suits a world that changes. 0 is 1, no discount. Discount needs

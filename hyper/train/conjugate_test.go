@@ -51,7 +51,7 @@ func TestConjugateIsThePosterior(t *testing.T) {
 					seen[i] = float64(y[i*2+run])
 				}
 				if standardize {
-					standardised(seen)
+					standardised(seen, nil)
 				}
 				rho := []float64{2 / 0.5, 3 / 0.25}[run]
 				for blk := range 2 {
@@ -88,8 +88,8 @@ func TestConjugateIsThePosterior(t *testing.T) {
 }
 
 // standardised subtracts the mean from y and divides by the standard deviation.
-func standardised(y []float64) {
-	mean, sd := stat.MeanStdDev(y, nil)
+func standardised(y, weights []float64) {
+	mean, sd := stat.MeanStdDev(y, weights)
 	for i := range y {
 		y[i] = (y[i] - mean) / sd
 	}

@@ -59,12 +59,12 @@ func TestSharesArePosterior(t *testing.T) {
 			shares, phi := out[0].v, out[1].v
 			const whole = 7 + 3
 			for run := range 2 {
-				seen := make([]float64, data)
+				seen, weights := make([]float64, data), make([]float64, data)
 				for i := range seen {
-					seen[i] = float64(y[i*2+run])
+					seen[i], weights[i] = float64(y[i*2+run]), float64(w[i*2+run])
 				}
 				if c.Standardize {
-					standardised(seen)
+					standardised(seen, weights)
 				}
 				log := func(from, to int) float64 {
 					covariance := mat.NewSymDense(data, nil) // relative to the variance of the noise

@@ -90,7 +90,7 @@ func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPoste
 	}
 	next.blocks[at] = own
 	if p.standardize {
-		next.respond(float64(y))
+		next.respond(float64(y), float64(weight))
 	}
 	return next.weighed(own.mu, own.y, own.one)
 }
@@ -144,7 +144,7 @@ func (p *HostPosterior) Revise(x []float32, was, y, weight float32, age int) (ne
 	theta := own.mu
 	if p.standardize {
 		theta = own.y
-		next.recount(float64(was), float64(y), left)
+		next.recount(float64(was), float64(y), left*float64(weight))
 	}
 	counts, rho, by := float64(weight)*left, p.rho*float64(weight)*kept, float64(y)-float64(was)
 	for j, of := range p.parts {
@@ -170,11 +170,11 @@ func (p *HostPosterior) recount(was, y, weight float64) {
 }
 
 // respond does in plain Go what State.count does.
-func (p *HostPosterior) respond(y float64) {
-	off := y - p.mean
-	p.count++
-	p.mean += off / p.count
-	p.m2 += off * (y - p.mean)
+func (p *HostPosterior) respond(y, weight float64) {
+	by := weight * (y - p.mean)
+	p.count += weight
+	p.mean += by / p.count
+	p.m2 += by * (y - p.mean)
 }
 
 // Responses returns the statistics of the responses, one number each: see [Trainer.HostResponses]. It returns nil

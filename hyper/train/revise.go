@@ -29,7 +29,11 @@ type Correction struct {
 func (t Trainer) Revise(state State, c Correction, r Rates) State {
 	out := maps.Clone(state)
 	if t.Standardize {
-		out.recount(c, t.weightAt(c))
+		weight := t.weightAt(c)
+		if r.Weight != nil {
+			weight = Mul(weight, double(r.Weight))
+		}
+		out.recount(c, weight)
 	}
 	t.solver().revise(out, c, r)
 	return out

@@ -47,11 +47,15 @@ func (p problem) noResponses(g *Graph, runs int) State {
 	return state
 }
 
-// count adds a response of each run, [runs].
-func (state State) count(y *Node) {
-	n, off := AddScalar(state["response.count"], 1), Sub(double(y), state["response.mean"])
-	mean := Add(state["response.mean"], Div(off, n))
-	state["response.m2"] = Add(state["response.m2"], Mul(off, Sub(double(y), mean)))
+// count adds a response of each run, [runs]. A weight w [runs] counts it as w responses; nil means 1.
+func (state State) count(y, w *Node) {
+	off := Sub(double(y), state["response.mean"])
+	n, by := AddScalar(state["response.count"], 1), off
+	if w != nil {
+		n, by = Add(state["response.count"], double(w)), Mul(double(w), off)
+	}
+	mean := Add(state["response.mean"], Div(by, n))
+	state["response.m2"] = Add(state["response.m2"], Mul(by, Sub(double(y), mean)))
 	state["response.count"], state["response.mean"] = n, mean
 }
 

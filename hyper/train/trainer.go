@@ -66,7 +66,7 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r
 		if t.discounts() {
 			out.age(t.Discount)
 		}
-		out.count(y)
+		out.count(y, r.Weight)
 	}
 	if a != nil && r.Weight != nil && t.Weights == Unweighted { // a mean of w responses has sqrt(w) times less noise
 		a = Mul(a, Rsqrt(InsertAxes(r.Weight, -1, -1)))
@@ -78,9 +78,12 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r
 }
 
 // ObserveInput is [Trainer.Observe] for a datum that the replay buffer has no room for. A belief that is
-// hyper.Conditioned sees the input x, and nothing else changes.
-func (t Trainer) ObserveInput(state State, x, actions *Node, r Rates) State {
+// hyper.Conditioned sees the input x, and Standardize counts the response y. Nothing else changes.
+func (t Trainer) ObserveInput(state State, x, y, actions *Node, r Rates) State {
 	out := maps.Clone(state)
+	if t.Standardize {
+		out.count(y, r.Weight)
+	}
 	t.problem().keep(out, datum{x: x, actions: actions, w: r.Weight}, r)
 	return out
 }

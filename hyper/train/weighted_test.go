@@ -33,11 +33,12 @@ func TestWeightedLoss(t *testing.T) {
 	}
 }
 
-// The exact posterior with a datum of weight 3 equals the posterior with the same datum three times.
+// The exact posterior with a datum of weight 3 equals the posterior with the same datum three times. So does the one of
+// standardised responses, with their mean and variance.
 func TestWeightedPosterior(t *testing.T) {
 	b := hyper.BayesianLinear{Features: 2, Waves: 3, Length: 1}
-	learned := func(weights ...float32) []array {
-		tr := Trainer{b, Config{Integrate: Exact, Weighted: true}}
+	learned := func(standardize bool, weights ...float32) []array {
+		tr := Trainer{b, Config{Integrate: Exact, Weighted: true, Standardize: standardize}}
 		return eval(t, backend.Go, func(in []*Node) []*Node {
 			g, s := in[0].Graph(), rng.New(in[0])
 			number := func(v float32) *Node { return Const(g, []float32{v}) }
@@ -52,12 +53,19 @@ func TestWeightedPosterior(t *testing.T) {
 			}
 			nu := tr.Params(state).Nu
 			root := Squeeze(nu[1], 1)
-			return []*Node{nu[0], Einsum("rij,rkj->rik", root, root)}
+			out := []*Node{nu[0], Einsum("rij,rkj->rik", root, root)}
+			if standardize {
+				mean, sd := state.responses()
+				out = append(out, mean, sd)
+			}
+			return out
 		}, []uint64{4})
 	}
-	once, thrice := learned(3, 1), learned(1, 1, 1, 1)
-	for i := range once {
-		near(t, "mean and covariance", once[i].v, thrice[i].v, 1e-6)
+	for _, standardize := range []bool{false, true} {
+		once, thrice := learned(standardize, 3, 1), learned(standardize, 1, 1, 1, 1)
+		for i := range once {
+			near(t, "mean and covariance", once[i].v, thrice[i].v, 1e-6)
+		}
 	}
 }
 
