@@ -607,3 +607,19 @@ func TestServerLogUnchanged(t *testing.T) {
 		}
 	}
 }
+
+// The weights of a log that Thompson sampling wrote have a mean of 1 for an agent that draws one function, also if its
+// file has the seed of the log. With rewards of 1 the estimate is the mean weight.
+func TestEvaluationDrawsItsOwnFunctions(t *testing.T) {
+	spec := api.Spec{Arms: []string{"a", "b", "c", "d"}, Floor: 0.2, Backend: backend.Go}
+	c := serving(t, Options{Spec: spec})
+	for range 800 {
+		c.reward(c.decide(`{}`)["id"], 1)
+	}
+	log := must.M1(offline.OpenFolder(c.server.options.Dir, func() offline.Records { return c.server.log.All(0) }))
+	spec.Learner = "linear"
+	e := must.M1(offline.Evaluate(t.Context(), log, spec, offline.EvaluateOptions{}))
+	if ips := e.Estimators[len(e.Estimators)-1]; ips.Name != "ips" || ips.Refused != "" || ips.Lower > 1 || ips.Upper < 1 {
+		t.Errorf("got %+v, want an interval that contains 1", ips)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/agent/offpolicy"
+	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/serve/agentfile"
 	"github.com/hypermodels/hypermodels/hyper/serve/api"
@@ -78,6 +79,12 @@ func Evaluate(ctx context.Context, log *Log, spec api.Spec, o EvaluateOptions) (
 	c, err := agentfile.Config(spec)
 	if err != nil {
 		return nil, err
+	}
+	switch c.Learner.Policy.(type) {
+	case nil, explore.Thompson, explore.TopTwo:
+		// Logged probabilities of such policies are means over all orders of their functions. They are not valid for an
+		// agent that draws the functions that took the action, in the same order.
+		spec.Seed = ^spec.Seed
 	}
 	a, err := log.trainedAgent(ctx, spec, split)
 	if err != nil {
