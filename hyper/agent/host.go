@@ -34,9 +34,18 @@ func (a *form) hostParts() {
 	if b, ok := a.config.Learner.Belief.(hyper.Hosted); ok && !promoted.Has[hyper.Hosted](b) {
 		a.hostBelief = b
 	}
-	if p, ok := a.config.Learner.Policy.(explore.Hosted); ok && !promoted.Has[explore.Hosted](p) {
-		a.hostPolicy = p
+	p, ok := a.config.Learner.Policy.(explore.Hosted)
+	if !ok || promoted.Has[explore.Hosted](p) {
+		return
 	}
+	if loss := a.config.Learner.Train.Loss; loss != nil && !loss.Quadratic() && !explore.IsOrdinal(p) { // see learner.Act
+		linked, ok := loss.(interface{ LinkOnHost(f float32) float32 })
+		if !ok {
+			return
+		}
+		a.hostLink = linked.LinkOnHost
+	}
+	a.hostPolicy = p
 }
 
 // hosted returns the belief of a snapshot in plain Go; its sample is nil if programs must draw the functions.
@@ -207,6 +216,11 @@ func (a *form) decideOnHost(belief *snapshot, actions [][]float32, number uint64
 	}
 	if slices.ContainsFunc(values, notFinite) {
 		return d, false, errPredictions
+	}
+	if a.hostLink != nil {
+		for i, f := range values {
+			values[i] = a.hostLink(f)
+		}
 	}
 	p, action = policy.DecideOnHost(values, inputs, stream.Named("policy"), int32(min(number, math.MaxInt32)))
 	return a.decided(p, action, stream), true, nil

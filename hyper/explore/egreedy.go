@@ -21,7 +21,8 @@ type EpsilonGreedy struct {
 
 var _ Policy = EpsilonGreedy{}
 
-func (p EpsilonGreedy) Samples() int { return cmp.Or(p.N, 1) }
+func (p EpsilonGreedy) Samples() int  { return cmp.Or(p.N, 1) }
+func (p EpsilonGreedy) Ordinal() bool { return p.Samples() == 1 }
 
 // Decide takes a uniformly random action with probability epsilon_t, and otherwise the best action of the mean.
 func (p EpsilonGreedy) Decide(values *Node, now Moment) (probabilities, action *Node) {

@@ -19,8 +19,22 @@ type Policy interface {
 	// Samples returns the number of functions to draw from the hypermodel for each decision.
 	Samples() int
 	// Decide returns the probabilities of the actions, [runs, actions], and the chosen actions, int32 [runs]. values
-	// are the values of the sampled functions, [runs, Samples, actions].
+	// are the values of the sampled functions, [runs, Samples, actions]: mean rewards, unless the policy is [Ordinal].
 	Decide(values *Node, now Moment) (probabilities, action *Node)
+}
+
+// Ordinal is a capability of a [Policy].
+type Ordinal interface {
+	Policy
+	// Ordinal reports whether decisions depend only on which of two values is larger. A learner then leaves out the link
+	// function of its loss, such as the sigmoid, which does not change this.
+	Ordinal() bool
+}
+
+// IsOrdinal reports whether a policy says that it is [Ordinal].
+func IsOrdinal(p Policy) bool {
+	o, ok := p.(Ordinal)
+	return ok && o.Ordinal()
 }
 
 // Moment is what a policy may use for a decision in addition to the values.

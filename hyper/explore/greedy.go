@@ -19,7 +19,8 @@ type Greedy struct {
 
 var _ Policy = Greedy{}
 
-func (p Greedy) Samples() int { return cmp.Or(p.N, 1) }
+func (p Greedy) Samples() int  { return cmp.Or(p.N, 1) }
+func (p Greedy) Ordinal() bool { return p.Samples() == 1 }
 
 // Decide takes the best action of the mean.
 func (p Greedy) Decide(values *Node, _ Moment) (probabilities, action *Node) {

@@ -20,7 +20,8 @@ type Thompson struct {
 
 var _ Policy = Thompson{}
 
-func (p Thompson) Samples() int { return cmp.Or(p.N, 1) }
+func (p Thompson) Samples() int  { return cmp.Or(p.N, 1) }
+func (p Thompson) Ordinal() bool { return true }
 
 // Decide takes the best action of the first function.
 func (p Thompson) Decide(values *Node, _ Moment) (probabilities, action *Node) {

@@ -19,7 +19,8 @@ type TopTwo struct {
 
 var _ Policy = TopTwo{}
 
-func (p TopTwo) Samples() int { return cmp.Or(p.N, 30) }
+func (p TopTwo) Samples() int  { return cmp.Or(p.N, 30) }
+func (p TopTwo) Ordinal() bool { return true }
 
 // Decide takes the action of the first function, or of a challenger.
 func (p TopTwo) Decide(values *Node, now Moment) (probabilities, action *Node) {

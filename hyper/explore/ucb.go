@@ -19,7 +19,8 @@ type UCB struct {
 
 var _ Policy = UCB{}
 
-func (p UCB) Samples() int { return cmp.Or(p.N, 100) }
+func (p UCB) Samples() int  { return cmp.Or(p.N, 100) }
+func (p UCB) Ordinal() bool { return true }
 
 // Decide takes the action with the largest quantile. The quantile is the k-th smallest of n values, with k = n times
 // Quantile, rounded up.

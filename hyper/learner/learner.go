@@ -92,7 +92,11 @@ func (l Learner) Act(state train.State, n hyper.Numbers, s rng.Stream, period, x
 			"the result of Predict of the belief %T", l.Belief)
 	}
 	now := explore.Moment{Stream: s.Named("policy"), Period: period, Numbers: n.Part(policyPrefix), Available: available}
-	c.Probabilities, c.Action = explore.Decide(l.Policy, c.Values, now)
+	values := c.Values
+	if l.Train.Loss != nil && !explore.IsOrdinal(l.Policy) { // such a policy compares means of responses
+		values = l.Train.Loss.Link(values)
+	}
+	c.Probabilities, c.Action = explore.Decide(l.Policy, values, now)
 	return c
 }
 

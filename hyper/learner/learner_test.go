@@ -19,6 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -410,4 +411,29 @@ func ExampleLearner() {
 	// <nil>
 	// sampled by train.Adam, steps of 0.01
 	// [InitVariance MapStep NoiseVariance Perturbation PriorVariance StepSize]
+}
+
+// twoValues is a belief with two actions. Its two functions have log-odds of -1 and 5 for the first action, and of 1.9
+// for the second.
+type twoValues struct{}
+
+func (twoValues) Index() index.Distribution               { return index.Gaussian{N: 1} }
+func (twoValues) Init(rng.Stream, *Node) (p hyper.Params) { return p }
+func (twoValues) Predict(_ hyper.Params, z index.Set, _ *Node) *Node {
+	return Const(z.Dense().Graph(), [][][]float32{{{-1, 1.9}, {5, 1.9}}})
+}
+
+// Policies that average functions compare probabilities and not log-odds: the first action has the larger mean of
+// log-odds, and the second the larger mean of probabilities.
+func TestMeansAreOfResponses(t *testing.T) {
+	for want, loss := range []train.Loss{train.Gaussian{}, train.LogisticLoss{}} {
+		l := learner.Learner{Belief: twoValues{}, Train: train.Config{Loss: loss}, Policy: explore.Greedy{N: 2}}
+		out := must.M1(CallOnce(must.M1(backend.Open(backend.Go)), func(seeds *Node) *Node {
+			s := rng.New(seeds)
+			return l.Act(train.State{}, nil, s, Const(seeds.Graph(), int32(0)), nil, nil).Action
+		}, []uint64{1}))
+		if got := out.Value().([]int32)[0]; int(got) != want {
+			t.Errorf("%T: got action %d, want %d", loss, got, want)
+		}
+	}
 }

@@ -2,14 +2,15 @@ package train
 
 import (
 	"fmt"
+	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
 // LogisticLoss is the loss for responses 0 or 1, or for shares in [0, 1]. A prediction f is the logarithm of the odds,
 // and the loss is log(1 + e^f) - y f, minus the log-likelihood of logistic regression. A belief over f is then a belief
-// over probabilities. Use the loss with Weights, or with sigma_w = 1 and without perturbations: a response with added
-// noise is outside of [0, 1].
+// over probabilities, and policies compare probabilities. Use the loss with Weights, or with sigma_w = 1 and without
+// perturbations: a response with added noise is outside of [0, 1].
 type LogisticLoss struct{}
 
 var _ Bounded = LogisticLoss{}
@@ -33,4 +34,8 @@ func (LogisticLoss) Gradient(f, y *Node) *Node { return Sub(Sigmoid(f), y) }
 
 // Link returns the probability, 1 / (1 + e^-f).
 func (LogisticLoss) Link(f *Node) *Node { return Sigmoid(f) }
-func (LogisticLoss) Quadratic() bool    { return false }
+
+// LinkOnHost does in plain Go what Link does.
+func (LogisticLoss) LinkOnHost(f float32) float32 { return float32(1 / (1 + math.Exp(-float64(f)))) }
+
+func (LogisticLoss) Quadratic() bool { return false }
