@@ -17,6 +17,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 )
 
@@ -157,5 +158,26 @@ func lineOfSets(t *testing.T) {
 		if *lineOut != "" {
 			must.M(os.WriteFile(*lineOut, append(must.M1(json.Marshal(out)), '\n'), 0o644))
 		}
+	}
+}
+
+// An agent learns from a feature that is a time in seconds, without standardisation. Rounding loses the evidence of its
+// first datum.
+func TestLargeFeature(t *testing.T) {
+	for _, on := range []string{"host", "program"} {
+		c := Config{Backend: backend.Go}
+		if on == "program" {
+			c.Learner.Policy = cautious{}
+		}
+		c = c.Contextual(2, 1)
+		c.Encoding.Standardize = false
+		a := must.M1(New(c))
+		for i := range 6 {
+			d := must.M1(a.Decide(t.Context(), Menu{Context: []float32{1.7e9 + float32(i)*1e5}}))
+			if err := a.Observe(t.Context(), Feedback{ID: d.ID, Reward: float32(i % 2)}); err != nil {
+				t.Errorf("%s, reward %d: %v", on, i, err)
+			}
+		}
+		a.Close()
 	}
 }

@@ -33,6 +33,10 @@ import (
 // evidenceSums is the number of sums for each model.
 const evidenceSums = 4
 
+// leastLeft is the smallest 1 / (1 + h) of a datum. Rounding makes it 0 or less for h above 1e16, which the first datum
+// of a feature has that is a time in seconds, for example.
+const leastLeft = 1e-16
+
 // noEvidence returns the evidence before any data. It is empty for beliefs with one part.
 func (p problem) noEvidence(g *Graph, runs int) State {
 	if !p.twoParts() {
@@ -50,7 +54,7 @@ func (p problem) twoParts() bool { return len(p.Conjugate.Parts()) == 2 }
 func (w posterior) learn(state State, d datum, phi, gain, y *Node, whole func(*Node) *Node) {
 	var left []*Node // 1 / (1 + h)
 	for _, of := range w.parts() {
-		left = append(left, OneMinus(ReduceAndKeep(Mul(of.In(phi), of.In(gain)), ReduceSum, 1)))
+		left = append(left, MaxScalar(OneMinus(ReduceAndKeep(Mul(of.In(phi), of.In(gain)), ReduceSum, 1)), leastLeft))
 	}
 	move := func(name string, y *Node) *Node {
 		missed := w.missed(state[name], phi, y, whole)

@@ -83,7 +83,7 @@ func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPoste
 		if !ok {
 			return nil, false
 		}
-		left := 1 - dot.Product(phi[of.From:of.To], gain)
+		left := max(1-dot.Product(phi[of.From:of.To], gain), leastLeft)
 		missed, missedOne := own.move(of, phi, gain, float64(y), 1)
 		next.evidence.sums[j][0] -= math.Log(left)
 		next.evidence.add(j, float64(weight), left, missed, missedOne)
