@@ -63,7 +63,9 @@ const (
 // The values of Table.Standardize.
 const (
 	ByFile = "file"   // by mean and standard deviation over the file; the default
-	Online = "online" // by mean and deviation over the rows of the run so far, including this one; clipped to [-5, 5]
+	// Online is by mean and deviation over the rows of the run so far, including this one; clipped to [-5, 5]. The numbers
+	// of the first row are therefore 0.
+	Online = "online"
 	Raw    = "none"   // as in the file
 )
 

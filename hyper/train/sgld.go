@@ -16,7 +16,9 @@ import (
 // for each particle with its own L~. After many small steps nu is a draw from the posterior, without perturbations of
 // the data. The density of the posterior is proportional to exp(-L / Temperature). Thompson sampling acts by this draw
 // (Xu et al. 2022, "Langevin Monte Carlo for contextual bandits"). SGLD needs a single network, or an ensemble that is
-// trained as a whole (Analytic, FullData); each particle is then a separate chain.
+// trained as a whole (Analytic, FullData); each particle is then a separate chain. Set the perturbations to 0, and let
+// nu_0, to which the regularizer pulls, be the mean of the prior, or use Decay: otherwise the perturbations and the
+// random nu_0 add as much variance again.
 type SGLD struct {
 	Temperature float64 `help:"temperature of the posterior that particles are drawn from; 0 is 1"`
 }
