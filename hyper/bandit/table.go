@@ -62,11 +62,11 @@ const (
 
 // The values of Table.Standardize.
 const (
-	ByFile = "file"   // by mean and standard deviation over the file; the default
+	ByFile = "file" // by mean and standard deviation over the file; the default
 	// Online is by mean and deviation over the rows of the run so far, including this one; clipped to [-5, 5]. The numbers
 	// of the first row are therefore 0.
 	Online = "online"
-	Raw    = "none"   // as in the file
+	Raw    = "none" // as in the file
 )
 
 // NewTable returns a table without Data or File, one of which must be set. All rows are equally likely in each period,

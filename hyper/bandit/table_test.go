@@ -171,6 +171,7 @@ func TestTableValidate(t *testing.T) {
 	row := strings.Repeat("1,", 999) + "2\n"
 	for text, want := range map[string][]string{
 		"":                       {"is empty"},
+		"a\x00,\x00b\x00\n\x00":  {"UTF-16", "save it as UTF-8"},
 		"a\n1\n":                 {"needs at least two columns"},
 		"a;b\n1;x\n2;y\n":        {"the separator seems to be ';': write commas"},
 		"\"a\"\t\"b\"\n1\tx\n":   {"the separator seems to be '\\t'"},

@@ -16,6 +16,9 @@ func readCSV(contents []byte) (*Sheet, error) {
 	if !bytes.Contains(contents, []byte("\n")) {
 		contents = bytes.ReplaceAll(contents, []byte("\r"), []byte("\n")) // as old programs end lines
 	}
+	if bytes.IndexByte(contents, 0) >= 0 {
+		return nil, errors.New("has zero bytes, as a file in UTF-16 has: save it as UTF-8")
+	}
 	if len(bytes.TrimSpace(contents)) == 0 {
 		return nil, errors.New("is empty: it needs a header and rows")
 	}

@@ -18,8 +18,8 @@ import (
 // Local runs the shards of a sweep in processes of this machine.
 type Local struct {
 	Command  []string // command line of a program that calls Serve; Run appends the folder and the share of cores
-	Workers  int
-	Retries  int // number of times that a shard is given to another worker after its worker was killed
+	Workers  int      // number of processes; 0 means 1
+	Retries  int      // number of times that a shard is given to another worker after its worker was killed
 	Progress func(lab.Progress)
 }
 
@@ -46,7 +46,7 @@ func (l Local) Run(ctx context.Context, p Plan, dir string) error {
 			d.queue = append(d.queue, s.Shard)
 		}
 	}
-	count := min(l.Workers, len(d.queue))
+	count := min(max(l.Workers, 1), len(d.queue))
 	var workers sync.WaitGroup
 	broken := make([]error, count)
 	for k := range count {
