@@ -38,7 +38,8 @@ type Params struct {
 type Sized interface {
 	Belief
 	FixedInputs
-	// ForInputs returns the belief for inputs of the given number of features, which its Inputs returns.
+	// ForInputs returns the belief for inputs of the given number of features, which its Inputs returns. The result has
+	// the same type.
 	ForInputs(features int) Belief
 }
 

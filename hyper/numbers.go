@@ -37,7 +37,8 @@ func (n Numbers) Part(prefix string) Numbers {
 }
 
 // NumbersOf returns the numbers of a struct, or of the struct that a pointer points to: the exported float64 fields
-// with the tag run:"true", or with the tag run:"positive" and a number other than 0. It includes the fields of embedded structs, and of the values of embedded interfaces.
+// with the tag run:"true", or with the tag run:"positive" and a number other than 0. It includes the fields of embedded
+// structs, and of the values of embedded interfaces.
 func NumbersOf(value any) map[string]float64 {
 	out := map[string]float64{}
 	var walk func(v reflect.Value)

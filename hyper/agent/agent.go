@@ -83,12 +83,11 @@ type form struct {
 	train   *update
 	revise  revision
 
-	encoder    *encoder                // nil if a Menu holds the inputs themselves
-	programs   *programs               // programs of Act and Sample
-	hostBelief hyper.Hosted            // nil if programs draw functions
-	hostPolicy explore.Hosted          // nil if programs decide
-	hostLink   func(f float32) float32 // the link function of the loss; nil if the policy needs none
-	learner    *hostLearning           // nil if programs learn
+	encoder    *encoder       // nil if a Menu holds the inputs themselves
+	programs   *programs      // programs of Act and Sample
+	hostBelief hyper.Hosted   // nil if programs draw functions
+	hostPolicy explore.Hosted // nil if programs decide
+	learner    *hostLearning  // nil if programs learn
 	fixed      *fixedParts
 	reader     *uint64 // the seed of a Reader; nil for other agents
 }

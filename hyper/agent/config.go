@@ -168,6 +168,12 @@ func (c Config) checkContextual() error {
 	return errors.Join(errs...)
 }
 
+// readsRefused reports whether the agent learns something from data for which the reservoir has no room.
+func (c Config) readsRefused() bool {
+	t := c.Learner.Train
+	return c.conditioned() || t.Standardize && t.Replays() && c.Replay != Window
+}
+
 // conditioned reports whether the belief stores, in addition to the data, what it learned from their inputs.
 func (c Config) conditioned() bool { return hyper.CapabilitiesOf(c.Learner.Belief).Conditioned != nil }
 

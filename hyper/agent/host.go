@@ -38,13 +38,6 @@ func (a *form) hostParts() {
 	if !ok || promoted.Has[explore.Hosted](p) {
 		return
 	}
-	if loss := a.config.Learner.Train.Loss; loss != nil && !loss.Quadratic() && !explore.IsOrdinal(p) { // see learner.Act
-		linked, ok := loss.(interface{ LinkOnHost(f float32) float32 })
-		if !ok {
-			return
-		}
-		a.hostLink = linked.LinkOnHost
-	}
 	a.hostPolicy = p
 }
 
@@ -217,9 +210,10 @@ func (a *form) decideOnHost(belief *snapshot, actions [][]float32, number uint64
 	if slices.ContainsFunc(values, notFinite) {
 		return d, false, errPredictions
 	}
-	if a.hostLink != nil {
-		for i, f := range values {
-			values[i] = a.hostLink(f)
+	if t := a.trainer(); t.Loss != nil && !explore.IsOrdinal(a.config.Learner.Policy) { // see learner.Act
+		t.Standardize = false
+		if !t.HostResponses(nil, values) {
+			return d, false, nil
 		}
 	}
 	p, action = policy.DecideOnHost(values, inputs, stream.Named("policy"), int32(min(number, math.MaxInt32)))

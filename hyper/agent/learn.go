@@ -174,7 +174,7 @@ func (a *Agent) observed(s *snapshot, row int, x []float32, y, weight float32) (
 		return s.learnedNext(s.learned.Observe(x, y, weight))
 	case row >= 0:
 		return a.observe.apply(s, a.datum(s, row, x, y, weight)...)
-	case a.config.conditioned() || a.config.Learner.Train.Standardize:
+	case a.config.readsRefused():
 		return a.keep.apply(s, a.datum(s, row, x, y, weight)...)
 	}
 	return s.replaced(nil, nil), nil

@@ -101,7 +101,8 @@ func optional(args []*Node, place int) *Node {
 // buildKeep builds the program that updates a belief with a datum that the reservoir does not take. Its arguments are
 // the arguments of buildObserve.
 func (a *form) buildKeep(state train.State, rest []*Node) train.State {
-	return a.config.Learner.ObserveInput(state, nil, streams(state).Learn(rest[0]), rest[2], rest[3], optional(rest, 4), nil)
+	return a.config.Learner.ObserveInput(state, nil, streams(state).Learn(rest[0]), rest[2], rest[3], optional(rest, 4),
+		nil)
 }
 
 // buildTrain builds the program that makes the SGD steps of one round. rest holds the number of data kept, |D| of the

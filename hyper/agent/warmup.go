@@ -71,7 +71,7 @@ func (a *Agent) warmLearning() error {
 	if err := a.observe.compile(s, datum...); err != nil {
 		return err
 	}
-	if a.config.conditioned() {
+	if a.config.readsRefused() {
 		if err := a.keep.compile(s, datum...); err != nil {
 			return err
 		}

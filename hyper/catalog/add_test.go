@@ -112,7 +112,9 @@ func TestAddRefuses(t *testing.T) {
 		`ForInputs of catalog_test.borrowed returns hyper.Epinet; give catalog_test.borrowed its own ForInputs`: func() {
 			catalog.AddBelief("borrowed", "", borrowed{hyper.NewEpinet(0)})
 		},
-		`Rate has the tag run:"yes", which must be`: func() { catalog.AddPolicy("bad-tag", "", badTag{}) },
+		`the belief "none": the value is missing`:      func() { catalog.AddBelief("none", "", nil) },
+		`the belief "pointer": the value is a pointer`: func() { catalog.AddBelief("pointer", "", &own{}) },
+		`Rate has the tag run:"yes", which must be`:    func() { catalog.AddPolicy("bad-tag", "", badTag{}) },
 		`key delay is the key of every experiment`: func() {
 			catalog.AddWorld("late", "", func() bandit.World { return &late{Gaussian: bandit.NewGaussian()} })
 		},

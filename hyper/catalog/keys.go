@@ -165,7 +165,8 @@ func Shape(settings any) map[string]any {
 func Share(settings any) error {
 	for _, f := range fields(settings) {
 		first := f.slots[0].value.Type()
-		if first.Kind() != reflect.Interface && !slices.Contains(keyTypes, first) {
+		isKey := func(t reflect.Type) bool { return first == t || first.Kind() == t.Kind() && t.Kind() != reflect.Slice }
+		if first.Kind() != reflect.Interface && !slices.ContainsFunc(keyTypes, isKey) {
 			return fmt.Errorf("the key %s cannot be %v: the field must be int, float64, bool, string or []int", f.Name, first)
 		}
 		for _, other := range f.slots[1:] {

@@ -70,8 +70,8 @@ baseline on the same problems. With --regret it also prints the regrets in a
 bandit, and the correlation of the regrets with the divergences.
 
 In an agent's FILE.json these settings have no effect, because testbed sets
-them: sgd-steps (see --steps), loss, perturbation for classes, and
-standardize-rewards for responses.
+them: sgd-steps (see --steps), loss, perturbation for classes, and noise-variance
+and standardize-rewards for responses.
 
 In the sweeps regression and enn_paper agents predict a response, whose truth is
 drawn from a Gaussian process. regression compares predictions to the truth, and

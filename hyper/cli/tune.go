@@ -158,7 +158,9 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	command := []string{"hyper run", shell.Word(t.Experiment), "--agent", shell.Word(f.search.Agent)}
+	size := t.Rungs[len(t.Rungs)-1].Size
+	command := []string{"hyper run", shell.Word(t.Experiment), "--agent", shell.Word(f.search.Agent), "--periods",
+		strconv.Itoa(size.Periods), "--runs", strconv.Itoa(size.Runs)}
 	for _, set := range sets {
 		command = append(command, "--set", shell.Word(set))
 	}
@@ -210,15 +212,17 @@ func champion(file string, t tune.Search, x lab.Experiment) ([]string, error) {
 			winner = append(winner, set)
 		}
 	}
-	before, err := earlier.Values(x)
-	if err != nil {
-		return nil, err
-	}
 	for _, set := range t.Sets { // keys that only the new search fixes
 		key, is := ofAgent(set)
 		given := func(set string) bool { return strings.HasPrefix(set, key+"=") }
-		if value, had := before[key]; is && had && !slices.ContainsFunc(winner, given) &&
-			!slices.Contains(earlier.Sets, set) {
+		if !is || slices.ContainsFunc(winner, given) || slices.Contains(earlier.Sets, set) {
+			continue
+		}
+		before, err := earlier.Values(x)
+		if err != nil {
+			return nil, err
+		}
+		if value, had := before[key]; had {
 			winner = append(winner, fmt.Sprintf("%s=%v", key, value))
 		}
 	}

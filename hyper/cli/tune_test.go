@@ -31,7 +31,8 @@ func TestTuneCommand(t *testing.T) {
 		t.Errorf("tune.json has %+v, want rungs of 4 and 2 candidates from seed 2000000", tuned)
 	}
 	best := strings.Join(tuned.Best(), " ")
-	if !strings.Contains(stdout, "\non other seeds: hyper run neural --agent egreedy --set "+tuned.Best()[0]+" --set ") {
+	if !strings.Contains(stdout, "\non other seeds: hyper run neural --agent egreedy --periods 6 --runs 2 --set "+
+		tuned.Best()[0]+" --set ") {
 		t.Errorf("got %q, want the command that runs the winner", stdout)
 	}
 	if !strings.HasPrefix(best, "anneal=") || !strings.Contains(stdout, "best: "+best+"\n") ||

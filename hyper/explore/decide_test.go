@@ -159,6 +159,11 @@ func TestEachRunHasItsOwnActions(t *testing.T) {
 
 // Runs of one batch that differ in a policy's numbers decide like runs of policies with these numbers.
 func TestNumbersOfEachRun(t *testing.T) {
+	type own struct{ Thompson }
+	if !IsOrdinal(Thompson{N: 5}) || !IsOrdinal(UCB{}) || !IsOrdinal(Greedy{}) || IsOrdinal(Greedy{N: 2}) ||
+		IsOrdinal(IDS{}) || IsOrdinal(own{}) {
+		t.Error("wrong policies are ordinal")
+	}
 	type positive struct {
 		A, B float64 `run:"positive"`
 	}

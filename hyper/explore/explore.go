@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/internal/promoted"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -19,7 +20,8 @@ type Policy interface {
 	// Samples returns the number of functions to draw from the hypermodel for each decision.
 	Samples() int
 	// Decide returns the probabilities of the actions, [runs, actions], and the chosen actions, int32 [runs]. values
-	// are the values of the sampled functions, [runs, Samples, actions]: mean rewards, unless the policy is [Ordinal].
+	// are the values of the sampled functions, [runs, Samples, actions]: mean rewards, up to a common scale and
+	// offset, unless the policy is [Ordinal].
 	Decide(values *Node, now Moment) (probabilities, action *Node)
 }
 
@@ -27,14 +29,15 @@ type Policy interface {
 type Ordinal interface {
 	Policy
 	// Ordinal reports whether decisions depend only on which of two values is larger. A learner then leaves out the link
-	// function of its loss, such as the sigmoid, which does not change this.
+	// function of its loss, such as the sigmoid, which would only make large values equal by rounding.
 	Ordinal() bool
 }
 
-// IsOrdinal reports whether a policy says that it is [Ordinal].
+// IsOrdinal reports whether a policy says that it is [Ordinal]. A type that embeds an Ordinal policy is not, because it
+// may decide otherwise.
 func IsOrdinal(p Policy) bool {
 	o, ok := p.(Ordinal)
-	return ok && o.Ordinal()
+	return ok && !promoted.Has[Ordinal](p) && o.Ordinal()
 }
 
 // Moment is what a policy may use for a decision in addition to the values.

@@ -42,6 +42,9 @@ var Changes = []Change{
 	{Epoch: 7, Revision: "b0c54ad",
 		What:        "XLA for CPUs has a thread for each processor and not at least four: other rounding in large products",
 		Experiments: []string{"ids"}, Sets: []string{"size=" + numbers(51, 1000)}},
+	{Epoch: 8, Revision: "863a2e4c",
+		What: "with the logistic loss, policies that average functions compare probabilities and not log-odds",
+		Sets: []string{"loss=logistic", "policy=ids,greedy,egreedy,squarecb"}},
 }
 
 // numbers lists the whole numbers from one to another, separated by commas, as [Change].Sets needs them.

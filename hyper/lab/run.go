@@ -15,7 +15,7 @@ import (
 )
 
 // Run runs a Spec and writes the results to the folder opts.Dir. The folder must not hold results of another Spec. If
-// it holds results of the same Spec, Run continues where they end. When ctx ends, Run saves and returns
+// it holds results of the same Spec, Run continues where they end. known must have the Spec's experiment and agents. When ctx ends, Run saves and returns
 // [ErrInterrupted]. If Run fails before the first period, it leaves no new file of results.
 func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Options) (Progress, error) {
 	if opts.Dir == "" {
@@ -54,7 +54,7 @@ func (s Spec) readable(known map[string]Experiment) error {
 		_, err = ParseSpec(text, known)
 	}
 	if err != nil {
-		return fmt.Errorf("results of this Spec could not be read; does known have its experiment and its agents? %w", err)
+		return fmt.Errorf("results of this Spec could not be read: %w", err)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func TestRunNeedsTheExperiment(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	spec := must.M1(x.Spec([]string{"linear"}, nil, lab.Size{Periods: 1, Runs: 1}, 0))
 	_, err := lab.Run(t.Context(), spec, paper.Known, lab.Options{Dir: dir, Backend: backend.Go})
-	if err == nil || !strings.Contains(err.Error(), `does known have its experiment`) {
+	if err == nil || !strings.Contains(err.Error(), `results of this Spec could not be read: spec: `) {
 		t.Errorf("got error %v, want one about known", err)
 	}
 	if _, err := os.Stat(dir); err == nil {

@@ -60,7 +60,8 @@ func (s Stream) draw(f func(words *Node) *Node, dims ...int) *Node {
 	n := shapes.Make(dtypes.Uint32, dims...).Size()
 	blocks := (n + 3) / 4
 	var all *Node
-	if blocks >= 4096 && backend.OnXLACPU(s.Graph().Backend()) { // With fewer, the additional kernels take longer than what they save.
+	// With fewer blocks, the additional kernels take longer than what they save.
+	if blocks >= 4096 && backend.OnXLACPU(s.Graph().Backend()) {
 		all = s.packed(f, blocks)
 	} else {
 		all = s.inParts(f, blocks)
@@ -71,9 +72,10 @@ func (s Stream) draw(f func(words *Node) *Node, dims ...int) *Node {
 	return Reshape(all, append([]int{s.Runs()}, dims...)...)
 }
 
-// packed returns f of the words of the given number of blocks, in order, [runs, 4 * blocks]. XLA for CPUs makes a kernel
-// for each array of words, and each kernel computes all rounds for all words. So two words share a number of 64 bits,
-// which halves the kernels. Without the first concatenation, XLA would compute the rounds again for each use of a pair.
+// packed returns f of the words of the given number of blocks, in order, [runs, 4 * blocks]. XLA for CPUs makes a
+// kernel for each array of words, and each kernel computes all rounds for all words. So two words share a number of 64
+// bits, which halves the kernels. Without the first concatenation, XLA would compute the rounds again for each use of a
+// pair.
 func (s Stream) packed(f func(words *Node) *Node, blocks int) *Node {
 	w := s.words(dtypes.Uint64, blocks)
 	pack := func(low, high *Node) *Node { return BitwiseOr(low, BitwiseShiftLeftScalar(high, uint64(32))) }
@@ -103,8 +105,8 @@ func (s Stream) inParts(f func(words *Node) *Node, blocks int) *Node {
 
 func (s Stream) onXLA() bool { return s.Graph().Backend().Name() == "xla" }
 
-// words returns the four Philox outputs of the first blocks, [runs, dims...] each, as uint32, or as uint64 with the same
-// values. The last of dims is the number of blocks.
+// words returns the four Philox outputs of the first blocks, [runs, dims...] each, as uint32, or as uint64 with the
+// same values. The last of dims is the number of blocks.
 func (s Stream) words(dtype dtypes.DType, dims ...int) [4]*Node {
 	g := s.Graph()
 	zero := Const(g, uint32(0))

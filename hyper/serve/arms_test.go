@@ -618,8 +618,12 @@ func TestEvaluationDrawsItsOwnFunctions(t *testing.T) {
 	}
 	log := must.M1(offline.OpenFolder(c.server.options.Dir, func() offline.Records { return c.server.log.All(0) }))
 	spec.Learner = "linear"
-	e := must.M1(offline.Evaluate(t.Context(), log, spec, offline.EvaluateOptions{}))
-	if ips := e.Estimators[len(e.Estimators)-1]; ips.Name != "ips" || ips.Refused != "" || ips.Lower > 1 || ips.Upper < 1 {
-		t.Errorf("got %+v, want an interval that contains 1", ips)
+	for _, set := range []string{`{}`, `{"policy": "egreedy", "policy-samples": 1}`} {
+		spec.Set = json.RawMessage(set)
+		e := must.M1(offline.Evaluate(t.Context(), log, spec, offline.EvaluateOptions{}))
+		if ips := e.Estimators[len(e.Estimators)-1]; ips.Name != "ips" || ips.Refused != "" ||
+			!(ips.Lower <= 1 && 1 <= ips.Upper) {
+			t.Errorf("settings %s: got %+v, want an interval that contains 1", set, ips)
+		}
 	}
 }

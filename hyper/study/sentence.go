@@ -82,8 +82,8 @@ func sentenceP(all []Comparison) (holds, fails float64) {
 	return holds, fails
 }
 
-// decide sets the verdict. wanted is the one-sided p-value that Holm's method requires for the next answer, if the other
-// open sentences stay open: the sentence that is decided next then has the smallest p-value of all open ones.
+// decide sets the verdict. wanted is the one-sided p-value that Holm's method requires for the next answer, if the
+// other open sentences stay open: the sentence that is decided next then has the smallest p-value of all open ones.
 func (s *Answer) decide(wanted float64) {
 	holds, fails := sentenceP(s.Comparisons)
 	leastSure := slices.MaxFunc(s.Comparisons, func(x, y Comparison) int { return cmp.Compare(x.Inside, y.Inside) })
@@ -103,8 +103,8 @@ func (s *Answer) decide(wanted float64) {
 }
 
 // needs describes what would decide an open sentence: runs that are missing, or the approximate number of runs of each
-// agent, and the answer that they would give, if the estimates stay the same, and if the other sentences stay open. A p-value of one half or more gives no such
-// number.
+// agent, and the answer that they would give, if the estimates stay the same, and if the other sentences stay open. A
+// p-value of one half or more gives no such number.
 func (s *Answer) needs(wanted float64) string {
 	for _, c := range s.Comparisons {
 		switch {

@@ -64,7 +64,8 @@ func (o Options) Validate() error {
 // Try tries an agent on the problems of a sweep. It calls done with each batch of results, one call at a time. One
 // compiled program learns several problems of one shape side by side. But for rounding, what is learned of a problem
 // does not depend on the problems beside it. The indices that score it do, because their number in a chunk depends on
-// the number of problems: another number is another Monte Carlo sample of the same size. Try returns the first error of the context or of done.
+// the number of problems: another number is another Monte Carlo sample of the same size. Try returns the first error of
+// the context or of done.
 func Try(ctx context.Context, a Agent, s Sweep, o Options, done func([]Result) error) error {
 	o, jobs, err := prepare(a, s, o)
 	if err != nil {

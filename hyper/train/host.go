@@ -59,6 +59,7 @@ func (t Trainer) HostNoise(noiseVar float64, responses map[Entry][]float64) floa
 
 // hostResponses does in plain Go what State.responses does.
 func hostResponses(state map[Entry][]float64) (mean, sd float64) {
-	sd = math.Sqrt(state["response.m2"][0] / max(state["response.count"][0]-1, 1))
+	n := state["response.count"][0]
+	sd = math.Sqrt(state["response.m2"][0] / max(n-1, min(n, 1), tiny))
 	return state["response.mean"][0], cmp.Or(sd, 1)
 }

@@ -163,7 +163,7 @@ func (p *HostPosterior) Revise(x []float32, was, y, weight float32, age int) (ne
 
 // recount does in plain Go what State.recount does.
 func (p *HostPosterior) recount(was, y, weight float64) {
-	n := max(p.count, 1)
+	n := max(p.count, weight)
 	moved := weight * (y - was) / n
 	p.m2 = max(p.m2+weight*((y-p.mean)*(y-p.mean)-(was-p.mean)*(was-p.mean))-n*moved*moved, 0)
 	p.mean += moved

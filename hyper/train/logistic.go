@@ -2,7 +2,6 @@ package train
 
 import (
 	"fmt"
-	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
 )
@@ -34,8 +33,4 @@ func (LogisticLoss) Gradient(f, y *Node) *Node { return Sub(Sigmoid(f), y) }
 
 // Link returns the probability, 1 / (1 + e^-f).
 func (LogisticLoss) Link(f *Node) *Node { return Sigmoid(f) }
-
-// LinkOnHost does in plain Go what Link does.
-func (LogisticLoss) LinkOnHost(f float32) float32 { return float32(1 / (1 + math.Exp(-float64(f)))) }
-
-func (LogisticLoss) Quadratic() bool { return false }
+func (LogisticLoss) Quadratic() bool    { return false }

@@ -51,7 +51,7 @@ func (c Config) weightAt(of Correction) *Node {
 // recount corrects the mean and the variance of the responses, in which the datum has the given weight.
 func (state State) recount(c Correction, weight *Node) {
 	mean, was, y := state["response.mean"], double(c.Was), double(c.Y)
-	n := MaxScalar(state["response.count"], 1)
+	n := Max(state["response.count"], Mul(weight, OnesLike(mean)))
 	moved := Div(Mul(weight, Sub(y, was)), n)
 	m2 := Add(state["response.m2"], Mul(weight, Sub(Square(Sub(y, mean)), Square(Sub(was, mean)))))
 	state["response.m2"] = MaxScalar(Sub(m2, Mul(n, Square(moved))), 0)

@@ -59,10 +59,14 @@ func (state State) count(y, w *Node) {
 	state["response.count"], state["response.mean"] = n, mean
 }
 
+// tiny is a divisor in place of 0.
+const tiny = 1e-300
+
 // responses returns the mean and the standard deviation of the responses so far, float64 [runs].
 func (state State) responses() (mean, sd *Node) {
 	m2, n := state["response.m2"], state["response.count"]
-	sd = Sqrt(Div(m2, MaxScalar(AddScalar(n, -1), 1)))
+	most := Max(AddScalar(n, -1), MinScalar(n, 1)) // n is below 1 if the first weights are
+	sd = Sqrt(Div(m2, MaxScalar(most, tiny)))
 	return state["response.mean"], Where(GreaterThan(sd, ZerosLike(sd)), sd, OnesLike(sd))
 }
 

@@ -67,6 +67,9 @@ func TestWeightedPosterior(t *testing.T) {
 			near(t, "mean and covariance", once[i].v, thrice[i].v, 1e-6)
 		}
 	}
+	small := learned(true, 0.01, 0.01) // of responses 0.7 and -0.3, with fewer data than 1 in all
+	near(t, "mean of small weights", small[2].v, []float64{0.2}, 1e-6)
+	near(t, "deviation of small weights", small[3].v, []float64{0.5}, 1e-6)
 }
 
 // The exact mean of an arm after data of weights 3 and 1 equals the mean after the first datum three times and the

@@ -12,9 +12,8 @@ import (
 
 // Weights says how much each datum counts for each index: the bootstrap, in place of the additive perturbations of
 // section 2.1. (Both together would bias the fit, because they use the same a^T z.) A weight has mean 1 and is computed
-// from u = a^T z. u is N(0, 1) given the datum's a,
-// or given z: see package index. Weights are independent from datum to datum if u is, and the particles of an ensemble
-// have independent weights.
+// from u = a^T z. u is N(0, 1) given the datum's a, or given z: see package index. Weights are independent from datum
+// to datum if u is, and the particles of an ensemble have independent weights.
 type Weights int
 
 // The weights.

@@ -21,7 +21,7 @@ type BayesianLinear struct {
 
 	Standardize bool `key:"standardize-rewards" help:"standardise rewards by their mean and standard deviation so far"`
 	Variances
-	Inflation float64 `run:"true" want:"not negative" help:"the policy gets the posterior variance of each model times this factor"`
+	Inflation float64 `run:"true" want:"not negative" help:"factor of each model's posterior variance for the policy"`
 	Exploration
 
 	Plain bool // use the features as they are, without an intercept; Waves must be 0

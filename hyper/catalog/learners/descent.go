@@ -30,7 +30,7 @@ type Descent struct {
 	Clip    float64 `run:"positive" want:"not negative" help:"bound on the norm of a gradient / |D|; 0 means no bound"`
 
 	Loss    train.Loss `help:"loss of a prediction: gaussian is the paper's, for rewards with Gaussian noise"`
-	Weights string     `help:"weight of a datum for an index: none (the paper's), or bootstrap: bernoulli or exponential"`
+	Weights string     `help:"bootstrap of data: none (the paper's); with perturbation=0 also bernoulli, exponential"`
 
 	Standardize bool `key:"standardize-rewards" help:"standardise rewards by their mean and standard deviation so far"`
 }

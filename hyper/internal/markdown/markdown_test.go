@@ -19,7 +19,8 @@ func ExampleTable() {
 }
 
 func TestNumber(t *testing.T) {
-	for x, want := range map[float64]string{999.4: "999", 999.6: "1,000", 1000: "1,000", -1234567: "-1,234,567", 0.00012345: "0.000123",
+	for x, want := range map[float64]string{
+		999.4: "999", 999.6: "1,000", 1000: "1,000", -1234567: "-1,234,567", 0.00012345: "0.000123",
 		math.Inf(1): "+Inf", -100_000: "-100,000"} {
 		if got := markdown.Number(x); got != want {
 			t.Errorf("%v: got %s, want %s", x, got, want)

@@ -103,7 +103,7 @@ type Outcome struct {
 	Computation float64 `json:"computation,omitempty"`
 }
 
-// Best returns the values of the searched keys that won, as "key=value" texts in the order of the keys.
+// Best returns the values of the searched keys that won, and of the keys that a champion brings, as "key=value" texts in the order of the keys.
 func (t Search) Best() []string {
 	if len(t.Rungs) == 0 {
 		return nil

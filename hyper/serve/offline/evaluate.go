@@ -81,9 +81,10 @@ func Evaluate(ctx context.Context, log *Log, spec api.Spec, o EvaluateOptions) (
 		return nil, err
 	}
 	switch c.Learner.Policy.(type) {
-	case nil, explore.Thompson, explore.TopTwo:
-		// Logged probabilities of such policies are means over all orders of their functions. They are not valid for an
-		// agent that draws the functions that took the action, in the same order.
+	case explore.UCB, explore.IDS, explore.SquareCB: // the order of their functions does not matter
+	default:
+		// Thompson sampling with many functions logs probabilities that are means over all orders of the functions. They
+		// are not valid for an agent that draws the functions that took the action, in the same order.
 		spec.Seed = ^spec.Seed
 	}
 	a, err := log.trainedAgent(ctx, spec, split)
