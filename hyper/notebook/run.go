@@ -19,8 +19,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/analysis"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/catalog"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
@@ -62,8 +64,8 @@ func run(ctx context.Context, spec lab.Spec) (lab.Header, []lab.Row, error) {
 	return h, rows, err
 }
 
-// folder returns the folder for the results of a Spec. It depends on code, libraries and backend, and on the cell's
-// program if the cell has added parts to the catalogue.
+// folder returns the folder for the results of a Spec. It depends on code, libraries and backend. If the cell has added
+// parts to the catalogue, or the experiment to Known, the folder also depends on the cell's program.
 func folder(spec lab.Spec) (string, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
@@ -72,7 +74,12 @@ func folder(spec lab.Spec) (string, error) {
 	hash := fnv.New64a()
 	code := lab.ThisProvenance(backend.Default())
 	code.Build = "" // each cell is a separate program
-	if catalog.Extended() {
+	_, ofCell := Known[spec.Experiment]
+	for _, known := range []map[string]lab.Experiment{paper.Known, beyond.Known} {
+		_, is := known[spec.Experiment]
+		ofCell = ofCell && !is
+	}
+	if ofCell || catalog.Extended() {
 		code.Build = lab.ProgramHash()
 	}
 	fmt.Fprint(hash, hyper.Version, code, code.Libraries(), backend.Default(), string(text))
