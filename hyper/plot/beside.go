@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"slices"
 
 	gonum "gonum.org/v1/plot"
@@ -71,7 +72,7 @@ func (k *key) beside(axis gonum.Axis) gonum.Plotter {
 func (b *endLabels) Plot(c draw.Canvas, p *gonum.Plot) {
 	x, y := p.Transforms(&c)
 	at := func(e entry) vg.Length { return min(max(y(e.end.Y), c.Min.Y), c.Max.Y) }
-	slices.SortStableFunc(b.entries, func(one, other entry) int { return int(at(one) - at(other)) })
+	slices.SortStableFunc(b.entries, func(one, other entry) int { return cmp.Compare(at(one), at(other)) })
 	wanted := make([]vg.Length, len(b.entries))
 	for i, e := range b.entries {
 		wanted[i] = at(e)

@@ -46,8 +46,11 @@ func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) 
 		}
 		beside := min(0.16, 0.8/float64(len(kinds))) * (float64(k) - float64(len(kinds)-1)/2)
 		points := errorPoints{shape: glyphs[k%len(glyphs)]}
+		if axes.LogY {
+			points.floor = leastOf(kinds) / 2
+		}
 		for i, e := range kind.Values {
-			if drawable(float64(e.Value), false) {
+			if drawable(float64(e.Value), axes.LogY) {
 				points.add(float64(i)+beside, e)
 			}
 		}
@@ -101,11 +104,27 @@ func (l level) Plot(c draw.Canvas, p *gonum.Plot) {
 	c.FillText(style, end.Add(vg.Point{X: -2, Y: 2}), l.label)
 }
 
+// leastOf returns the least positive value or lower bound of estimates.
+func leastOf(kinds []Estimates) float64 {
+	least := math.Inf(1)
+	for _, kind := range kinds {
+		for _, e := range kind.Values {
+			for _, x := range []float64{float64(e.Value), float64(e.Lower)} {
+				if x > 0 {
+					least = min(least, x)
+				}
+			}
+		}
+	}
+	return least
+}
+
 // errorPoints holds points with intervals.
 type errorPoints struct {
 	plotter.XYs
 	plotter.YErrors
 	shape draw.GlyphDrawer
+	floor float64 // on a logarithmic axis intervals end here, and otherwise it is 0
 }
 
 func (e *errorPoints) add(x float64, of stats.Estimate) {
@@ -115,6 +134,9 @@ func (e *errorPoints) add(x float64, of stats.Estimate) {
 			return d
 		}
 		return 0
+	}
+	if e.floor > 0 {
+		of.Lower = stats.Float(max(float64(of.Lower), e.floor))
 	}
 	e.XYs = append(e.XYs, plotter.XY{X: x, Y: v})
 	e.YErrors = append(e.YErrors, struct{ Low, High float64 }{length(of.Lower), length(of.Upper)})

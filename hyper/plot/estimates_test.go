@@ -29,6 +29,12 @@ func TestPoints(t *testing.T) {
 	if high, space = points(Axes{FromZero: true}); high < 9 || space > 20 {
 		t.Errorf("legend inside: the axis ends at %v, with %v points of space", high, space)
 	}
+	reach := Estimates{Label: "to zero", Values: []stats.Estimate{{Value: 1, Lower: 0, Upper: 2}, {Value: 0, Upper: 1}}}
+	if p := must.M1(Points(Axes{LogY: true}, names, reach)); !(p.Y.Min > 0.4 && p.Y.Min < 0.6) {
+		t.Errorf("an interval that reaches 0 on a logarithmic axis: the axis begins at %v, want about 0.5", p.Y.Min)
+	} else {
+		picture(t, p)
+	}
 	if _, err := Points(Axes{}, names[:1], kinds...); err == nil {
 		t.Error("one name for two estimates: got no error")
 	}

@@ -153,7 +153,12 @@ func (f *figure) add(s Series) {
 // line adds a line to a layer, with gaps where the axes cannot show it, and returns its thumbnail.
 func (f *figure) line(layer int, x, y []float64, style draw.LineStyle) gonum.Thumbnailer {
 	for _, piece := range f.pieces(x, y) {
-		f.layers[layer] = append(f.layers[layer], &plotter.Line{XYs: piece, LineStyle: style})
+		var part gonum.Plotter = &plotter.Line{XYs: piece, LineStyle: style}
+		if len(piece) == 1 { // a line of one point would not be visible
+			part = &plotter.Scatter{XYs: piece, GlyphStyle: draw.GlyphStyle{Color: style.Color, Radius: style.Width,
+				Shape: draw.CircleGlyph{}}}
+		}
+		f.layers[layer] = append(f.layers[layer], part)
 		f.key.obstacles = append(f.key.obstacles, piece)
 	}
 	return &plotter.Line{LineStyle: style}

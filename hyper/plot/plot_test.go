@@ -107,6 +107,9 @@ func TestLinesLeavesGaps(t *testing.T) {
 	if ratio := float64(gap) / float64(whole); ratio < 0.35 || ratio > 0.65 { // two of four pieces are missing
 		t.Errorf("%v of the line is drawn, want about half", ratio)
 	}
+	if n := countNear(picture(t, must.M1(Lines(Axes{}, Series{X: x5[:1], Y: x5[:1]}))), Palette[0]); n < 8 {
+		t.Errorf("a line of one point has %d pixels, want 8 or more", n)
+	}
 	void := []float64{nan, nan, nan, nan, nan} // such as the interval of a single run
 	p := must.M1(Lines(Axes{}, Series{X: x5, Y: x5, Lower: void, Upper: void}))
 	if n := countNear(picture(t, p), tint(0.2)); n > 30 {

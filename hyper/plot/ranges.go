@@ -70,8 +70,9 @@ func setRanges(p *gonum.Plot, axes Axes, series []Series) error {
 func bounds(data []float64, log, fromZero bool, margin float64) (low, high float64) {
 	low, high = floats.Min(data), floats.Max(data)
 	pad := margin * (high - low)
+	constant := high-low <= 1e-12*max(math.Abs(low), math.Abs(high)) // but for rounding
 	switch {
-	case log && low == high:
+	case log && constant:
 		return low / 2, high * 2
 	case log:
 		factor := math.Pow(high/low, margin)
@@ -80,7 +81,7 @@ func bounds(data []float64, log, fromZero bool, margin float64) (low, high float
 		return 0, 1
 	case fromZero && low >= 0:
 		return 0, high * (1 + margin)
-	case low == high:
+	case constant:
 		return low - 1, high + 1
 	}
 	return low - pad, high + pad

@@ -22,8 +22,12 @@ func (t linearTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 	}
 	step := niceStep((high - low) / cmp.Or(t.steps, 7))
 	first, last := math.Ceil(low/step-1e-9), math.Floor(high/step+1e-9)
-	for i := first; i <= last; i++ {
-		ticks = append(ticks, gonum.Tick{Value: i * step, Label: number(i*step, step)})
+	if !(last-first < 1000) || math.Abs(first) > 1e15 || math.Abs(last) > 1e15 { // the range is as small as rounding
+		return nil
+	}
+	for i := range int(last-first) + 1 {
+		at := (first + float64(i)) * step
+		ticks = append(ticks, gonum.Tick{Value: at, Label: number(at, step)})
 	}
 	return ticks
 }
@@ -46,7 +50,8 @@ func number(x, step float64) string {
 		return "0"
 	}
 	if most := math.Abs(x); most >= 1e7 || step < 1e-5 {
-		return scientific(x, 'g', 4)
+		apart := 1 + int(math.Floor(math.Log10(most))) - int(math.Floor(math.Log10(step)+1e-9)) // digits that tell ticks apart
+		return scientific(x, 'g', max(4, apart))
 	}
 	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
 	whole, fraction, _ := strings.Cut(strconv.FormatFloat(math.Abs(x), 'f', decimals, 64), ".")

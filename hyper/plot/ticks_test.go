@@ -29,6 +29,8 @@ func TestTicks(t *testing.T) {
 		"large":           {linearTicks{}, 0, 2e9, []string{"0", "5e8", "1e9", "1.5e9", "2e9"}},
 		"small":           {linearTicks{}, -1e-6, 1e-6, []string{"−1e−6", "−5e−7", "0", "5e−7", "1e−6"}},
 		"empty":           {linearTicks{}, 1, 1, nil},
+		"of rounding":     {linearTicks{}, 0.3, 0.30000000000000004, nil},
+		"large and near":  {linearTicks{steps: 2}, 12_340_000, 12_342_000, []string{"1.234e7", "1.2341e7", "1.2342e7"}},
 		"few":             {linearTicks{steps: 4}, 0, 300, []string{"0", "100", "200", "300"}},
 		"fewest":          {linearTicks{steps: 4}, 0, 1000, []string{"0", "500", "1,000"}},
 		"decades":         {logTicks{}, 0.004, 20_000, []string{"0.01", "0.1", "1", "10", "100", "1,000", "10,000"}},
