@@ -191,7 +191,9 @@ func TestCellThatRunsWins(t *testing.T) {
 			{"func f() int { return 1 }\n%%\nprintln(g())", "", "undefined: g"}, {"%%\nprintln(f())", "", ""}},
 		"statements alone": {
 			{"x := 1", "", ""}, {"x := 1\ny := 2\nx", "", ""}, {"println()", "", ""}, {"func f() {}", "", ""}, {"f()", "", ""},
-			{"if true {\n\tz := 1\n}", "", "declared and not used: z"}},
+			{"if true {\n\tz := 1\n}", "", "declared and not used: z"},
+			{"x := 1\nif true {\n\tx := 2\n}\nx", "", "declared and not used: x"},
+			{"x := 1\nif true {\n\tx := 2\n}", "", "declared and not used: x"}},
 		"removed":            {{"func a() int { return 1 }", "", ""}, {"func b() int { return a() }", "", ""}, {"%rm a", "", ""}, {"%%\nprintln()", "b", ""}},
 		"a main function":    {{"func main() {}", "", ""}, {"println()", "", ""}, {"func main() { main() }", "", ""}},
 		"a cycle":            {{"type A struct{ b *B }\ntype B struct{ a A }", "", ""}, {"type C struct{ b B }", "", ""}, {"type A struct{ n int }\nvar _ = C{}.b.a.n", "", ""}},
@@ -289,7 +291,7 @@ func TestPackageWithoutModule(t *testing.T) {
 	const want = "no module of the cells has package a.org/b: run !*go get a.org/b@v1.0.0 in a cell, and then this cell again"
 	for _, said := range []string{"main.go:3:8: no required module provides package a.org/b; to add it:",
 		"package gonb_1 imports a.org/b from implicitly required module; to add missing requirements, run:"} {
-		r := Program{}.judge(composition{}, said+"\n\tgo get a.org/b@v1.0.0\n")
+		r := Program{}.judge(composition{}, said+"\n\tgo get a.org/b@v1.0.0\n", nil)
 		if len(r.complaints) != 1 || r.complaints[0].Text != want {
 			t.Errorf("%s: got %v, want %s", said, r.complaints, want)
 		}

@@ -51,7 +51,7 @@ func (p Program) Build(with Compiler) (BuildResult, []Place, error) {
 		if err == nil {
 			return p.noted(BuildResult{Remember: true, Runs: true, SetAside: aside}), file.places, nil
 		}
-		r := p.judge(file, string(said))
+		r := p.judge(file, string(said), c.unused)
 		again := c.show && r.noValue || len(r.idle)+len(r.unused)+len(r.aside) > 0
 		c.show, c.unused = c.show && !r.noValue, append(c.unused, r.idle...)
 		for _, i := range r.unused {
@@ -149,8 +149,9 @@ func (c composition) named(text string) string {
 	})
 }
 
-// judge interprets the compiler's error output.
-func (p Program) judge(c composition, said string) (r ruling) {
+// judge interprets the compiler's error output. marked has the unused variables that the file already uses at its end:
+// a complaint about such a name is about another variable, in a block within the body.
+func (p Program) judge(c composition, said string, marked []string) (r ruling) {
 	r.aside = map[int]string{}
 	var last *Complaint
 	for line := range strings.Lines(noModule.ReplaceAllString(said, getModule)) {
@@ -176,7 +177,9 @@ func (p Program) judge(c composition, said string) (r ruling) {
 				r.aside[i] = text
 			}
 		default:
-			if m := idleName.FindStringSubmatch(text); m != nil && i < 0 && p.Body.StatementsOnly && slices.Contains(p.Body.Locals, m[1]) {
+			m := idleName.FindStringSubmatch(text)
+			if m != nil && i < 0 && p.Body.StatementsOnly && slices.Contains(p.Body.Locals, m[1]) &&
+				!slices.Contains(marked, m[1]) {
 				r.idle = append(r.idle, m[1])
 				continue
 			}
