@@ -78,8 +78,11 @@ func (k *kernel) learn(x *exchange, p *cells.Program, all []cells.Decl) *fault {
 	x.mu.Lock()
 	interrupted := x.interrupted
 	x.mu.Unlock()
-	if len(b.Complaints) == 0 || interrupted {
+	switch {
+	case len(b.Complaints) == 0:
 		return nil
+	case interrupted:
+		return newFault("Interrupt", "the cell was interrupted")
 	}
 	if b.Remember && !x.silent {
 		for _, note := range b.Notes {

@@ -1,0 +1,29 @@
+package layer
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/kernels/layer/cells"
+)
+
+// builtKernel returns a kernel whose last build of a cell has a result.
+func builtKernel(t *testing.T, result string) *kernel {
+	t.Helper()
+	dir := t.TempDir()
+	must.M(os.WriteFile(filepath.Join(dir, "built.json"), []byte(result), 0o600))
+	return newKernel(Config{Dir: dir}, "session", &front{}, func() {})
+}
+
+// An interrupt ends the compiler, whose error is not the cell's. The cell has failed nevertheless.
+func TestInterruptedBuild(t *testing.T) {
+	k := builtKernel(t, `{"Complaints": [{"Cell": 1, "Line": 1, "Text": "undefined: a"}]}`)
+	x := newExchange(message{})
+	x.interrupt()
+	if f := k.learn(x, &cells.Program{}, nil); f == nil || f.Name != "Interrupt" {
+		t.Errorf("got %+v, want the fault Interrupt", f)
+	}
+}
