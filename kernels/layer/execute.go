@@ -49,6 +49,7 @@ func (k *kernel) execute(ctx context.Context, r request) {
 	if r.read(&in) != nil {
 		return
 	}
+	in.Code = unixLines(in.Code)
 	in.Store = in.Store && !in.Silent
 	if in.Store {
 		k.count++
@@ -74,6 +75,9 @@ func (k *kernel) execute(ctx context.Context, r request) {
 	answer["execution_count"] = k.count
 	k.reply(k.front.shell, r.message, answer)
 }
+
+// unixLines returns the code of a cell with the line ends that the kernel and GoNB know.
+func unixLines(code string) string { return strings.ReplaceAll(code, "\r\n", "\n") }
 
 // evaluate runs a cell in the engine, and returns the reason of its failure, or nil.
 func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fault {

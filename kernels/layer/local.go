@@ -15,7 +15,7 @@ func (k *kernel) local(c *channel, m message) {
 	case "is_complete_request":
 		var r struct{ Code string }
 		m.read(&r)
-		k.reply(c, m, cells.IsComplete(r.Code))
+		k.reply(c, m, cells.IsComplete(unixLines(r.Code)))
 	case "history_request":
 		var r historyRequest
 		m.read(&r)
