@@ -47,7 +47,8 @@ func (k *kernel) prepare(x *exchange, code string) (string, *cells.Program, []ce
 }
 
 // lacking matches errors about a name that is not declared, and about a type that lacks a method.
-var lacking = regexp.MustCompile(`^undefined: (\w+)|\(type \*?(\w+) has no field or method (\w+)`)
+var lacking = regexp.MustCompile(strings.ReplaceAll(`^undefined: (NAME)|\(type \*?(NAME) has no field or method (NAME)`,
+	"NAME", `[\p{L}_][\p{L}\p{Nd}_]*`))
 
 // learn reads the result of building a program, and returns the errors of the cell, or nil.
 func (k *kernel) learn(x *exchange, p *cells.Program, all []cells.Decl) *fault {

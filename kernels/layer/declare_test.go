@@ -3,6 +3,7 @@ package layer
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -25,5 +26,17 @@ func TestInterruptedBuild(t *testing.T) {
 	x.interrupt()
 	if f := k.learn(x, &cells.Program{}, nil); f == nil || f.Name != "Interrupt" {
 		t.Errorf("got %+v, want the fault Interrupt", f)
+	}
+}
+
+// A name may have letters of all languages.
+func TestHintForAnUndefinedName(t *testing.T) {
+	for _, text := range []string{"undefined: α", "b.β undefined (type *größe has no field or method β)"} {
+		k := builtKernel(t, `{"Complaints": [{"Cell": 1, "Line": 1, "Text": "`+text+`"}]}`)
+		const hint = "no cell has declared anything"
+		f := k.learn(newExchange(message{}), &cells.Program{}, nil)
+		if f == nil || !strings.Contains(strings.Join(f.Trace, "\n"), hint) {
+			t.Errorf("%s: got %+v, want the hint %q", text, f, hint)
+		}
 	}
 }

@@ -190,7 +190,8 @@ func TestCellThatRunsWins(t *testing.T) {
 		"an error of its body": {
 			{"func f() int { return 1 }\n%%\nprintln(g())", "", "undefined: g"}, {"%%\nprintln(f())", "", ""}},
 		"statements alone": {
-			{"x := 1", "", ""}, {"x := 1\ny := 2\nx", "", ""}, {"println()", "", ""}, {"func f() {}", "", ""}, {"f()", "", ""},
+			{"x := 1", "", ""}, {"α := 1", "", ""}, {"x := 1\ny := 2\nx", "", ""},
+			{"println()", "", ""}, {"func f() {}", "", ""}, {"f()", "", ""},
 			{"if true {\n\tz := 1\n}", "", "declared and not used: z"},
 			{"x := 1\nif true {\n\tx := 2\n}\nx", "", "declared and not used: x"},
 			{"x := 1\nif true {\n\tx := 2\n}", "", "declared and not used: x"}},

@@ -126,7 +126,7 @@ const tooMany = "too many errors"
 var (
 	aboutLine = regexp.MustCompile(`^(?:\S*/)?main(?:_test)?\.go:(\d+)(?::\d+)?: (.*)$`)
 	notUsed   = regexp.MustCompile(`imported (?:as \S+ )?and not used`)
-	idleName  = regexp.MustCompile(`^declared and not used: (\w+)$`)
+	idleName  = regexp.MustCompile(`^declared and not used: (\S+)$`)
 	notAValue = regexp.MustCompile(`\(no value\) used as value|is not an expression|used as value|multiple-value`)
 	noModule  = regexp.MustCompile(`(?m)(?:no required module provides package|package \S+ imports) ([^\s;]+).*; to add .*:` +
 		`\n\tgo get (\S+)$`)
