@@ -47,6 +47,8 @@ func (k *kernel) execute(ctx context.Context, r request) {
 	}
 	in := executeRequest{Store: true, Stdin: true, StopOnError: true}
 	if r.read(&in) != nil {
+		k.transcripts.forget(r.head.ID)
+		k.reply(k.front.shell, r.message, malformed())
 		return
 	}
 	in.Code = unixLines(in.Code)

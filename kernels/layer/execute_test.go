@@ -27,3 +27,21 @@ func TestCellWithWindowsLines(t *testing.T) {
 		t.Errorf("got %s, want a complete cell", m.content)
 	}
 }
+
+// A client waits for the reply to each request.
+func TestReplyToAMalformedRequest(t *testing.T) {
+	k, replies := brokenKernel(t)
+	k.broken = newFault("KernelError", "the Go kernel did not start")
+	m := message{}.answer("client", "execute_request", map[string]any{"user_expressions": map[string]int{"a": 1}})
+	for _, answer := range []func(request){func(r request) { k.execute(t.Context(), r) }, k.refuse} {
+		answer(request{m, 1})
+		select {
+		case reply := <-replies:
+			if !strings.Contains(string(reply.content), `"status":"error"`) {
+				t.Errorf("got %s, want an error", reply.content)
+			}
+		default:
+			t.Error("got no reply")
+		}
+	}
+}

@@ -27,10 +27,7 @@ func (k *kernel) refuse(r request) {
 	answer := failed(k.broken)
 	if r.head.Type == "execute_request" {
 		var in executeRequest
-		if r.read(&in) != nil {
-			return
-		}
-		if !in.Silent {
+		if r.read(&in) == nil && !in.Silent {
 			k.count++
 			k.publish(r.message, "execute_input", map[string]any{"code": in.Code, "execution_count": k.count})
 			k.publish(r.message, "error", k.broken)

@@ -172,3 +172,6 @@ func engineDied(err error) *fault {
 func failed(f *fault) map[string]any {
 	return map[string]any{"status": "error", "ename": f.Name, "evalue": f.Value, "traceback": f.Trace}
 }
+
+// malformed returns the content of a reply to a request that lacks a field, or has a value of another type.
+func malformed() map[string]any { return failed(newFault("KernelError", errMalformed.Error())) }

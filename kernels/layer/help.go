@@ -18,7 +18,7 @@ func (k *kernel) ask(ctx context.Context, m message) {
 		Cursor *int    `json:"cursor_pos"`
 	}
 	if m.read(&in) != nil || in.Code == nil || in.Cursor == nil {
-		k.reply(k.front.shell, m, failed(newFault("KernelError", errMalformed.Error())))
+		k.reply(k.front.shell, m, malformed())
 		return
 	}
 	answer, err := k.help(ctx, m.head.Type, *in.Code, *in.Cursor)
