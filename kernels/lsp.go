@@ -83,9 +83,8 @@ func serveLSP(ctx context.Context) error {
 		return err
 	}
 	version := goLine.FindString(string(text))
-	work := fmt.Sprintf("%s\n\nuse (\n\t.\n\t%s\n)\n", version, m.dir)
 	err = errors.Join(os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module notebooks\n\n"+version+"\n"), 0o600),
-		os.WriteFile(filepath.Join(dir, "go.work"), []byte(work), 0o600))
+		os.WriteFile(filepath.Join(dir, "go.work"), []byte(goWork(version, m.dir)), 0o600))
 	if err != nil {
 		return err
 	}
@@ -94,6 +93,11 @@ func serveLSP(ctx context.Context) error {
 		return gopls.Start(filepath.Join(k.tools, "gopls"), dir, k.kernelEnv(g, tmp), os.Stderr)
 	}
 	return gopls.RunEditor(ctx, both{os.Stdin, os.Stdout}, start, dir)
+}
+
+// goWork returns the go.work of a workspace that has its own folder and the one of a module.
+func goWork(version, module string) string {
+	return fmt.Sprintf("%s\n\nuse (\n\t.\n\t%q\n)\n", version, module)
 }
 
 // both combines a reader and a writer into a stream.

@@ -185,6 +185,16 @@ func TestFaultsOfLaterCells(t *testing.T) {
 	finds("b")
 }
 
+// The user's module may be in a path with a space.
+func TestWorkspaceOfAPage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "go.work")
+	must.M(os.WriteFile(file, []byte(goWork("go 1.26", "/my code/shop")), 0o600))
+	out, err := exec.CommandContext(t.Context(), "go", "work", "edit", "-json", file).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), `"/my code/shop"`) {
+		t.Errorf("got error %v, want the module in\n%s", err, out)
+	}
+}
+
 // codeOf returns a notebook's code, joined as by jupyter-lsp.
 func codeOf(t *testing.T, path string) string {
 	t.Helper()

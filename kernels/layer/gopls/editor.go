@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -146,7 +147,8 @@ func (s *editor) begin() map[string]any {
 	}
 }
 
-func fileURI(path string) string { return "file://" + path }
+// fileURI returns the URI of a file, in the form in which gopls returns it.
+func fileURI(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
 
 // open takes a notebook's text. The notebook may be open already, because pages do not report when they close.
 func (s *editor) open(ctx context.Context, uri, text string) error {

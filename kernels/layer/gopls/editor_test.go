@@ -62,6 +62,14 @@ func TestCellsOfStatements(t *testing.T) {
 	}
 }
 
+func TestURIOfAPath(t *testing.T) {
+	for path, want := range map[string]string{"/a/b.go": "file:///a/b.go", "/my code/50%.go": "file:///my%20code/50%25.go"} {
+		if got := fileURI(path); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}
+
 // stream returns a connection to a program that speaks LSP.
 func stream(t *testing.T, hear func(method string, params json.RawMessage) any) (*jsonrpc2.Conn, net.Conn) {
 	here, there := net.Pipe()
