@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -77,7 +78,10 @@ func (o runOptions) notebooks(folder string, named []string) ([]string, error) {
 		return nil, fmt.Errorf("--jobs %d: give at least 1", o.jobs)
 	}
 	if len(named) == 0 {
-		list, err := filepath.Glob(filepath.Join(folder, "*.ipynb"))
+		list, err := fs.Glob(os.DirFS(folder), "*.ipynb")
+		for i, name := range list {
+			list[i] = filepath.Join(folder, name)
+		}
 		if err == nil && len(list) == 0 {
 			err = fmt.Errorf("no notebook in %s: name one", folder)
 		}

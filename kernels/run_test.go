@@ -90,7 +90,8 @@ func TestRunRefusesBadInput(t *testing.T) {
 }
 
 func TestRunTakesAllNotebooksInOrder(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "[draft]")
+	must.M(os.Mkdir(dir, 0o755))
 	o := runOptions{timeout: time.Minute, jobs: 1}
 	if _, err := o.notebooks(dir, nil); err == nil {
 		t.Error("folder without a notebook: got no error")

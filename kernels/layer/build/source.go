@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -52,19 +53,15 @@ func (b builder) embed(text, from string) (undo func(), err error) {
 			if !filepath.IsLocal(filepath.FromSlash(pattern)) {
 				continue // The compiler reports the error.
 			}
-			names, _ := filepath.Glob(filepath.Join(from, filepath.FromSlash(pattern)))
+			names, _ := fs.Glob(os.DirFS(from), pattern)
 			for _, name := range names {
-				to, err := filepath.Rel(from, name)
-				if err != nil {
-					return undo, err
-				}
-				to = filepath.Join(b.dir(), to)
+				to := filepath.Join(b.dir(), name)
 				if _, err := os.Lstat(to); err == nil {
 					continue // A file of GoNB, such as go.mod.
 				}
-				first, _, _ := strings.Cut(strings.TrimPrefix(to, b.dir()+"/"), "/")
+				first, _, _ := strings.Cut(name, "/")
 				put = append(put, filepath.Join(b.dir(), first))
-				if err := copyTree(name, to); err != nil {
+				if err := copyTree(filepath.Join(from, name), to); err != nil {
 					return undo, err
 				}
 			}
