@@ -87,6 +87,7 @@ type form struct {
 	programs   *programs      // programs of Act and Sample
 	hostBelief hyper.Hosted   // nil if programs draw functions
 	hostPolicy explore.Hosted // nil if programs decide
+	hostLinks  bool           // see learner.Learner.Links
 	learner    *hostLearning  // nil if programs learn
 	fixed      *fixedParts
 	reader     *uint64 // the seed of a Reader; nil for other agents

@@ -38,7 +38,7 @@ func (a *form) hostParts() {
 	if !ok || promoted.Has[explore.Hosted](p) {
 		return
 	}
-	a.hostPolicy = p
+	a.hostPolicy, a.hostLinks = p, a.config.Learner.Links()
 }
 
 // hosted returns the belief of a snapshot in plain Go; its sample is nil if programs must draw the functions.
@@ -210,7 +210,8 @@ func (a *form) decideOnHost(belief *snapshot, actions [][]float32, number uint64
 	if slices.ContainsFunc(values, notFinite) {
 		return d, false, errPredictions
 	}
-	if t := a.trainer(); t.Loss != nil && !explore.IsOrdinal(a.config.Learner.Policy) { // see learner.Act
+	if a.hostLinks {
+		t := a.trainer()
 		t.Standardize = false
 		if !t.HostResponses(nil, values) {
 			return d, false, nil

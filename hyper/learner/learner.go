@@ -93,12 +93,16 @@ func (l Learner) Act(state train.State, n hyper.Numbers, s rng.Stream, period, x
 	}
 	now := explore.Moment{Stream: s.Named("policy"), Period: period, Numbers: n.Part(policyPrefix), Available: available}
 	values := c.Values
-	if l.Train.Loss != nil && !explore.IsOrdinal(l.Policy) { // such a policy compares means of responses
+	if l.Links() {
 		values = l.Train.Loss.Link(values)
 	}
 	c.Probabilities, c.Action = explore.Decide(l.Policy, values, now)
 	return c
 }
+
+// Links reports whether the policy gets mean responses, by the link function of the loss, and not values as the loss
+// sees them.
+func (l Learner) Links() bool { return l.Train.Loss != nil && !explore.IsOrdinal(l.Policy) }
 
 // Observe adds a datum to each run, with its input x and response y [runs]. size is the number of data before it (int32
 // scalar). x and actions are as in train.Trainer.Observe.
