@@ -123,12 +123,10 @@ func newCommand() *cobra.Command {
 	root.Args = knownCommand
 	root.PersistentPreRunE = notEmpty
 	root.SetFlagErrorFunc(flagError)
-	worker := workerCommand()
-	worker.PreRun = printToStderr
 	root.AddCommand(approxCommand(), runCommand(), resumeCommand(), plotCommand(), compareCommand(), exportCommand(),
 		listCommand(), checkCommand(), tuneCommand(), sweepCommand(), shardCommand(), statusCommand(), mergeCommand(),
 		benchCommand(), serveCommand(), rewardCommand(), replayCommand(), evaluateCommand(),
-		doctorCommand(), versionCommand(), testbedCommand(), tableCommand(), testbedWorkerCommand(), worker)
+		doctorCommand(), versionCommand(), testbedCommand(), tableCommand(), testbedWorkerCommand(), workerCommand())
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "help" { // cobra's own would print the general help for an unknown command

@@ -136,6 +136,7 @@ func workerCommand() *cobra.Command {
 		Use:    "worker DIR SHARE CHUNK EVERY",
 		Short:  "Advance batches of runs for a `hyper run` that started this process",
 		Hidden: true,
+		PreRun: printToStderr,
 		RunE: func(c *cobra.Command, args []string) error {
 			// The parent prints the error.
 			_ = lab.Worker(c.Context(), os.Stdin, c.OutOrStdout(), knownExperiments, args)
