@@ -134,6 +134,9 @@ var blocksOn = func(name string) []int {
 func (p *program) buildLoop(args []*Node) []*Node {
 	compilations.Add(1)
 	at, last := slices.Index(p.names, statePeriod), len(args)-1
+	if a, ok := p.agent.(learning); ok && a.Ahead(p.agentState(args), p.streams(args), args[at]) != nil {
+		return p.buildAhead(args, a)
+	}
 	for _, n := range p.blocks {
 		fits := func(now []*Node) *Node { return LessOrEqual(now[at], AddScalar(now[last], int32(-n))) }
 		args = loop.Unbounded(args, fits, func(now []*Node) []*Node {
@@ -141,6 +144,33 @@ func (p *program) buildLoop(args []*Node) []*Node {
 			return append(slices.Clone(block), now[last])
 		})
 	}
+	return args[:last]
+}
+
+func (p *program) agentState(nodes []*Node) bandit.State {
+	return bandit.State(p.named(nodes).Part("agent."))
+}
+
+func (p *program) streams(nodes []*Node) learner.Streams {
+	return learner.Streams{Seeds: p.named(nodes)[stateSeed]}
+}
+
+// buildAhead is buildLoop for an agent that looks ahead.
+func (p *program) buildAhead(args []*Node, a learning) []*Node {
+	at, last := slices.Index(p.names, statePeriod), len(args)-1
+	const n = learner.AheadPeriods
+	args = loop.Unbounded(args, func(now []*Node) *Node { return LessThan(now[at], now[last]) },
+		func(now []*Node) []*Node {
+			first := MulScalar(Div(now[at], Scalar(now[at].Graph(), dtypes.Int32, n)), int32(n))
+			end := Min(now[last], AddScalar(first, int32(n)))
+			inner := append(slices.Clone(now), end, first, a.Ahead(p.agentState(now), p.streams(now), first))
+			inner = loop.Unbounded(inner, func(in []*Node) *Node { return LessThan(in[at], in[last+1]) },
+				func(in []*Node) []*Node {
+					rows := loop.RowsOf(Sub(in[at], in[last+2]), in[last+3])
+					return append(slices.Clone(p.periodWith(in[:last], rows)), in[last:]...)
+				})
+			return inner[:last+1]
+		})
 	return args[:last]
 }
 
