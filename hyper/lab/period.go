@@ -68,7 +68,15 @@ func (p *program) periodWith(nodes []*Node, ahead *Node) []*Node {
 	addPrefixed(out, "env.", world)
 	out[stateDiverged] = diverged
 	p.count(out, t, action, outcome.Regret)
-	return flatten(out, p.names)
+	after := flatten(out, p.names)
+	p.once.Do(func() {
+		for i := range after {
+			if after[i] != nodes[i] {
+				p.moved = append(p.moved, i)
+			}
+		}
+	})
+	return after
 }
 
 // inputOf returns the input of the action that earned the outcome's reward, [runs, features].

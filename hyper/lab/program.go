@@ -3,6 +3,7 @@ package lab
 import (
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -35,6 +36,7 @@ const (
 	stateRegret   = "run.regret"   // float64 [runs]: cumulative expected regret
 	stateDigest   = "run.digest"   // uint32 [runs]: a hash of the actions taken so far, in order
 	stateData     = "run.data"     // int32: number of data so far, in a world with delayed rewards
+	aheadRows     = "ahead.rows"   // [runs, periods, 1 + n/2, N_theta]: see learner.Learner.Ahead
 	stateDiverged = "run.diverged" // int32 [runs]: first period (from 1) with predictions that are not finite, or 0
 )
 
@@ -47,9 +49,12 @@ type program struct {
 	agent   Agent
 	inputs  []string // names of the numbers that each run has of its own, sorted
 	names   []string // names of the nodes of the State, sorted; set by the first call of start
-	blocks  []int    // the loops of advance, see buildLoop; nil if one call of advance is one period
+	moved   []int    // positions in names of the nodes that a period changes; set by the first call of advance
+	once    sync.Once
+	blocks  []int // the loops of advance, see buildLoop; nil if one call of advance is one period
 	start   *Exec
 	advance *Exec
+	refresh *Exec // computes aheadRows
 }
 
 // newProgram prepares a program; the first calls compile it. GoMLX's Go backend v0.1.3 fails on the loop ("input 1 for
@@ -75,6 +80,10 @@ func newProgram(name string, world bandit.World, agent Agent, inputs []string) (
 	if p.advance, err = NewExec(b, step); err != nil {
 		return nil, err
 	}
+	if p.refresh, err = NewExec(b, p.buildRefresh); err != nil {
+		return nil, err
+	}
+	p.refresh.SetMaxCache(-1)
 	p.start.SetMaxCache(-1)
 	p.advance.SetMaxCache(-1)
 	return p, nil
@@ -94,8 +103,10 @@ func (p *program) buildInit(args []*Node) []*Node {
 	nameFaults("Init of the world "+p.name, func() {
 		addPrefixed(state, "env.", p.world.Init(rng.New(seeds).Named("env").Named("init"), in.Part(worldPrefix)))
 	})
+	var mind bandit.State
 	nameFaults("Init of the agent", func() {
-		addPrefixed(state, "agent.", p.agent.Init(learner.Streams{Seeds: seeds}.Init(), in.Part(agentPrefix)))
+		mind = p.agent.Init(learner.Streams{Seeds: seeds}.Init(), in.Part(agentPrefix))
+		addPrefixed(state, "agent.", mind)
 	})
 	state[statePeriod] = Const(g, int32(0))
 	if p.problem.Delays {
@@ -104,6 +115,11 @@ func (p *program) buildInit(args []*Node) []*Node {
 	state[stateRegret] = Zeros(g, shapes.Make(dtypes.Float64, runs))
 	state[stateDigest] = Zeros(g, shapes.Make(dtypes.Uint32, runs))
 	state[stateDiverged] = Zeros(g, shapes.Make(dtypes.Int32, runs))
+	if a, ok := p.agent.(learning); ok && p.blocks != nil {
+		if like := a.Ahead(mind, learner.Streams{Seeds: seeds}, state[statePeriod]); like != nil {
+			state[aheadRows] = Zeros(g, like.Shape())
+		}
+	}
 	if p.names == nil { // set once: another batch size builds again while other goroutines read names
 		p.names = slices.Sorted(maps.Keys(state))
 	}
@@ -112,7 +128,17 @@ func (p *program) buildInit(args []*Node) []*Node {
 
 func (p *program) buildStep(nodes []*Node) []*Node {
 	compilations.Add(1)
-	return p.period(nodes)
+	return p.changed(p.period(nodes))
+}
+
+// changed returns the nodes of a State that a period changes. The others, such as a prior, can be large: advance does
+// not return them, and so does not copy them.
+func (p *program) changed(nodes []*Node) []*Node {
+	out := make([]*Node, len(p.moved))
+	for i, at := range p.moved {
+		out[i] = nodes[at]
+	}
+	return out
 }
 
 // blocksOn returns the numbers of periods of the blocks in which a backend advances, or nil for the Go backend. On a GPU
@@ -134,8 +160,8 @@ var blocksOn = func(name string) []int {
 func (p *program) buildLoop(args []*Node) []*Node {
 	compilations.Add(1)
 	at, last := slices.Index(p.names, statePeriod), len(args)-1
-	if a, ok := p.agent.(learning); ok && a.Ahead(p.agentState(args), p.streams(args), args[at]) != nil {
-		return p.buildAhead(args, a)
+	if slices.Contains(p.names, aheadRows) {
+		return p.buildAhead(args)
 	}
 	for _, n := range p.blocks {
 		fits := func(now []*Node) *Node { return LessOrEqual(now[at], AddScalar(now[last], int32(-n))) }
@@ -144,7 +170,7 @@ func (p *program) buildLoop(args []*Node) []*Node {
 			return append(slices.Clone(block), now[last])
 		})
 	}
-	return args[:last]
+	return p.changed(args[:last])
 }
 
 func (p *program) agentState(nodes []*Node) bandit.State {
@@ -155,23 +181,22 @@ func (p *program) streams(nodes []*Node) learner.Streams {
 	return learner.Streams{Seeds: p.named(nodes)[stateSeed]}
 }
 
-// buildAhead is buildLoop for an agent that looks ahead.
-func (p *program) buildAhead(args []*Node, a learning) []*Node {
+// buildAhead is buildLoop for an agent that looks ahead: the periods are in one block.
+func (p *program) buildAhead(args []*Node) []*Node {
 	at, last := slices.Index(p.names, statePeriod), len(args)-1
-	const n = learner.AheadPeriods
+	rows := slices.Index(p.names, aheadRows)
 	args = loop.Unbounded(args, func(now []*Node) *Node { return LessThan(now[at], now[last]) },
 		func(now []*Node) []*Node {
-			first := MulScalar(Div(now[at], Scalar(now[at].Graph(), dtypes.Int32, n)), int32(n))
-			end := Min(now[last], AddScalar(first, int32(n)))
-			inner := append(slices.Clone(now), end, first, a.Ahead(p.agentState(now), p.streams(now), first))
-			inner = loop.Unbounded(inner, func(in []*Node) *Node { return LessThan(in[at], in[last+1]) },
-				func(in []*Node) []*Node {
-					rows := loop.RowsOf(Sub(in[at], in[last+2]), in[last+3])
-					return append(slices.Clone(p.periodWith(in[:last], rows)), in[last:]...)
-				})
-			return inner[:last+1]
+			own := loop.RowsOf(ModScalar(now[at], int32(learner.AheadPeriods)), now[rows])
+			return append(slices.Clone(p.periodWith(now[:last], own)), now[last])
 		})
-	return args[:last]
+	return p.changed(args[:last])
+}
+
+// buildRefresh builds the graph that computes the rows of the block that begins with the present period.
+func (p *program) buildRefresh(args []*Node) *Node {
+	at := slices.Index(p.names, statePeriod)
+	return p.agent.(learning).Ahead(p.agentState(args), p.streams(args), args[at])
 }
 
 // initial returns the State of runs with the given seeds and inputs (by key, one number for each run). On backends that
@@ -192,6 +217,29 @@ func (p *program) initial(seeds []uint64, inputs map[string][]float32) ([]*tenso
 
 // until advances a State to a period. It frees the given State, which must not be used again.
 func (p *program) until(state []*tensors.Tensor, period int) ([]*tensors.Tensor, error) {
+	if rows := slices.Index(p.names, aheadRows); rows >= 0 {
+		const n = learner.AheadPeriods
+		for done := p.periodOf(state); done < period; {
+			if done%n == 0 {
+				args := make([]any, len(state))
+				for i, t := range state {
+					args[i] = t
+				}
+				own, err := p.refresh.Call(args...)
+				if err != nil {
+					return nil, plain(err)
+				}
+				state[rows].MustFinalizeAll()
+				state[rows] = own[0]
+			}
+			done = min(period, done/n*n+n)
+			var err error
+			if state, _, err = p.call(state, int32(done)); err != nil {
+				return nil, err
+			}
+		}
+		return state, nil
+	}
 	if p.blocks != nil {
 		state, _, err := p.call(state, int32(period))
 		return state, err
@@ -215,8 +263,12 @@ func (p *program) call(state []*tensors.Tensor, more ...any) ([]*tensors.Tensor,
 	if err != nil {
 		return nil, nil, plain(err)
 	}
-	free(state)
-	return out, g, nil
+	next := slices.Clone(state)
+	for i, at := range p.moved {
+		state[at].MustFinalizeAll()
+		next[at] = out[i]
+	}
+	return next, g, nil
 }
 
 // free frees the memory of a State, which must not be used again.
