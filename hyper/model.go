@@ -54,28 +54,6 @@ const (
 	priorTheta  = "prior.theta" // D B z at each one-hot index, [runs, N_z, N_theta]: the transpose of D B
 )
 
-// Ahead is the name in Params.Fixed of the prior's parameters D B z of one period, [runs, 1 + n/2, N_theta]: for the
-// index of the decision, and for the n/2 first indices of the antithetic pairs of all SGD steps, step by step.
-const Ahead = "ahead"
-
-// rowsAhead returns the prior's parameters for the index of the decision, if n is 1, and otherwise for the n indices of
-// the SGD steps, which are pairs in steps of four indices.
-func rowsAhead(ahead *Node, n int) *Node {
-	if n == 1 {
-		return Slice(ahead, AxisRange(), AxisRange(0, 1))
-	}
-	runs, theta := ahead.Shape().Dim(0), ahead.Shape().Dim(2)
-	half := Reshape(Slice(ahead, AxisRange(), AxisRange(1)), runs, n/4, 2, theta)
-	return Reshape(Concatenate([]*Node{half, Neg(half)}, 2), runs, n, theta)
-}
-
-// LooksAhead reports whether the model has a dense prior with a large B, so that one product for many indices is faster
-// than many products.
-func (m Model) LooksAhead() bool {
-	_, particles := m.Hyper.(Particles)
-	return m.Prior != nil && m.byIndex() && !particles && m.Index().Dim() >= 1024
-}
-
 // byIndex reports whether a dense D B is kept as priorTheta. A particle's parameters are then together in memory, as in
 // nu. If C is not dense, B can be as large as N_theta x N_theta, and XLA on a CPU multiplies it by a few indices ten
 // times as fast in this order.
@@ -210,9 +188,6 @@ func (m Model) gaussian() bool { return m.Index().Moments().Normal }
 
 // priorAt returns the prior's parameters D B z, [runs, indices, N_theta]. No gradient flows into them.
 func (m Model) priorAt(p Params, z index.Set) *Node {
-	if ahead := p.Fixed[Ahead]; ahead != nil {
-		return StopGradient(rowsAhead(ahead, z.Dense().Shape().Dim(1)))
-	}
 	if theta := p.Fixed[priorTheta]; theta != nil {
 		if z.ID != nil {
 			return StopGradient(takeRows(theta, z))

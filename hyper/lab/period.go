@@ -6,7 +6,6 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
-	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/internal/row"
@@ -16,14 +15,9 @@ import (
 
 // period builds one period of every run: the agent acts, the world steps, the agent learns. A run that has diverged
 // takes the actions in turn.
-func (p *program) period(nodes []*Node) []*Node { return p.periodWith(nodes, nil) }
-
-func (p *program) periodWith(nodes []*Node, ahead *Node) []*Node {
+func (p *program) period(nodes []*Node) []*Node {
 	state := p.named(nodes)
 	in, before, agent := state.Part("in."), bandit.State(state.Part("env.")), bandit.State(state.Part("agent."))
-	if ahead != nil {
-		agent["fixed."+hyper.Ahead] = ahead
-	}
 	worldNumbers, agentNumbers := in.Part(worldPrefix), in.Part(agentPrefix)
 	t := state[statePeriod]
 	root, streams := rng.New(state[stateSeed]).At(t), learner.Streams{Seeds: state[stateSeed]}
@@ -69,10 +63,10 @@ func (p *program) periodWith(nodes []*Node, ahead *Node) []*Node {
 	out[stateDiverged] = diverged
 	p.count(out, t, action, outcome.Regret)
 	after := flatten(out, p.names)
-	p.once.Do(func() {
+	p.noted.Do(func() {
 		for i := range after {
 			if after[i] != nodes[i] {
-				p.moved = append(p.moved, i)
+				p.changed = append(p.changed, i)
 			}
 		}
 	})

@@ -36,7 +36,6 @@ const (
 	stateRegret   = "run.regret"   // float64 [runs]: cumulative expected regret
 	stateDigest   = "run.digest"   // uint32 [runs]: a hash of the actions taken so far, in order
 	stateData     = "run.data"     // int32: number of data so far, in a world with delayed rewards
-	aheadRows     = "ahead.rows"   // [runs, periods, 1 + n/2, N_theta]: see learner.Learner.Ahead
 	stateDiverged = "run.diverged" // int32 [runs]: first period (from 1) with predictions that are not finite, or 0
 )
 
@@ -49,12 +48,11 @@ type program struct {
 	agent   Agent
 	inputs  []string // names of the numbers that each run has of its own, sorted
 	names   []string // names of the nodes of the State, sorted; set by the first call of start
-	moved   []int    // positions in names of the nodes that a period changes; set by the first call of advance
-	once    sync.Once
+	changed []int    // positions in names of the nodes that a period changes; set by the first call of advance
+	noted   sync.Once
 	blocks  []int // the loops of advance, see buildLoop; nil if one call of advance is one period
 	start   *Exec
 	advance *Exec
-	refresh *Exec // computes aheadRows
 }
 
 // newProgram prepares a program; the first calls compile it. GoMLX's Go backend v0.1.3 fails on the loop ("input 1 for
@@ -80,10 +78,6 @@ func newProgram(name string, world bandit.World, agent Agent, inputs []string) (
 	if p.advance, err = NewExec(b, step); err != nil {
 		return nil, err
 	}
-	if p.refresh, err = NewExec(b, p.buildRefresh); err != nil {
-		return nil, err
-	}
-	p.refresh.SetMaxCache(-1)
 	p.start.SetMaxCache(-1)
 	p.advance.SetMaxCache(-1)
 	return p, nil
@@ -103,10 +97,8 @@ func (p *program) buildInit(args []*Node) []*Node {
 	nameFaults("Init of the world "+p.name, func() {
 		addPrefixed(state, "env.", p.world.Init(rng.New(seeds).Named("env").Named("init"), in.Part(worldPrefix)))
 	})
-	var mind bandit.State
 	nameFaults("Init of the agent", func() {
-		mind = p.agent.Init(learner.Streams{Seeds: seeds}.Init(), in.Part(agentPrefix))
-		addPrefixed(state, "agent.", mind)
+		addPrefixed(state, "agent.", p.agent.Init(learner.Streams{Seeds: seeds}.Init(), in.Part(agentPrefix)))
 	})
 	state[statePeriod] = Const(g, int32(0))
 	if p.problem.Delays {
@@ -115,11 +107,6 @@ func (p *program) buildInit(args []*Node) []*Node {
 	state[stateRegret] = Zeros(g, shapes.Make(dtypes.Float64, runs))
 	state[stateDigest] = Zeros(g, shapes.Make(dtypes.Uint32, runs))
 	state[stateDiverged] = Zeros(g, shapes.Make(dtypes.Int32, runs))
-	if a, ok := p.agent.(learning); ok && p.blocks != nil {
-		if like := a.Ahead(mind, learner.Streams{Seeds: seeds}, state[statePeriod]); like != nil {
-			state[aheadRows] = Zeros(g, like.Shape())
-		}
-	}
 	if p.names == nil { // set once: another batch size builds again while other goroutines read names
 		p.names = slices.Sorted(maps.Keys(state))
 	}
@@ -128,14 +115,14 @@ func (p *program) buildInit(args []*Node) []*Node {
 
 func (p *program) buildStep(nodes []*Node) []*Node {
 	compilations.Add(1)
-	return p.changed(p.period(nodes))
+	return p.changes(p.period(nodes))
 }
 
-// changed returns the nodes of a State that a period changes. The others, such as a prior, can be large: advance does
-// not return them, and so does not copy them.
-func (p *program) changed(nodes []*Node) []*Node {
-	out := make([]*Node, len(p.moved))
-	for i, at := range p.moved {
+// changes returns the nodes of a State that a period changes. The others, such as the priors of all runs, can be large.
+// advance does not return them, so that XLA need not copy them in each call.
+func (p *program) changes(nodes []*Node) []*Node {
+	out := make([]*Node, len(p.changed))
+	for i, at := range p.changed {
 		out[i] = nodes[at]
 	}
 	return out
@@ -160,9 +147,6 @@ var blocksOn = func(name string) []int {
 func (p *program) buildLoop(args []*Node) []*Node {
 	compilations.Add(1)
 	at, last := slices.Index(p.names, statePeriod), len(args)-1
-	if slices.Contains(p.names, aheadRows) {
-		return p.buildAhead(args)
-	}
 	for _, n := range p.blocks {
 		fits := func(now []*Node) *Node { return LessOrEqual(now[at], AddScalar(now[last], int32(-n))) }
 		args = loop.Unbounded(args, fits, func(now []*Node) []*Node {
@@ -170,33 +154,7 @@ func (p *program) buildLoop(args []*Node) []*Node {
 			return append(slices.Clone(block), now[last])
 		})
 	}
-	return p.changed(args[:last])
-}
-
-func (p *program) agentState(nodes []*Node) bandit.State {
-	return bandit.State(p.named(nodes).Part("agent."))
-}
-
-func (p *program) streams(nodes []*Node) learner.Streams {
-	return learner.Streams{Seeds: p.named(nodes)[stateSeed]}
-}
-
-// buildAhead is buildLoop for an agent that looks ahead: the periods are in one block.
-func (p *program) buildAhead(args []*Node) []*Node {
-	at, last := slices.Index(p.names, statePeriod), len(args)-1
-	rows := slices.Index(p.names, aheadRows)
-	args = loop.Unbounded(args, func(now []*Node) *Node { return LessThan(now[at], now[last]) },
-		func(now []*Node) []*Node {
-			own := loop.RowsOf(ModScalar(now[at], int32(learner.AheadPeriods)), now[rows])
-			return append(slices.Clone(p.periodWith(now[:last], own)), now[last])
-		})
-	return p.changed(args[:last])
-}
-
-// buildRefresh builds the graph that computes the rows of the block that begins with the present period.
-func (p *program) buildRefresh(args []*Node) *Node {
-	at := slices.Index(p.names, statePeriod)
-	return p.agent.(learning).Ahead(p.agentState(args), p.streams(args), args[at])
+	return p.changes(args[:last])
 }
 
 // initial returns the State of runs with the given seeds and inputs (by key, one number for each run). On backends that
@@ -217,29 +175,6 @@ func (p *program) initial(seeds []uint64, inputs map[string][]float32) ([]*tenso
 
 // until advances a State to a period. It frees the given State, which must not be used again.
 func (p *program) until(state []*tensors.Tensor, period int) ([]*tensors.Tensor, error) {
-	if rows := slices.Index(p.names, aheadRows); rows >= 0 {
-		const n = learner.AheadPeriods
-		for done := p.periodOf(state); done < period; {
-			if done%n == 0 {
-				args := make([]any, len(state))
-				for i, t := range state {
-					args[i] = t
-				}
-				own, err := p.refresh.Call(args...)
-				if err != nil {
-					return nil, plain(err)
-				}
-				state[rows].MustFinalizeAll()
-				state[rows] = own[0]
-			}
-			done = min(period, done/n*n+n)
-			var err error
-			if state, _, err = p.call(state, int32(done)); err != nil {
-				return nil, err
-			}
-		}
-		return state, nil
-	}
 	if p.blocks != nil {
 		state, _, err := p.call(state, int32(period))
 		return state, err
@@ -253,7 +188,8 @@ func (p *program) until(state []*tensors.Tensor, period int) ([]*tensors.Tensor,
 	return state, nil
 }
 
-// call calls advance once. It returns the new State and the graph that it ran, and frees the given State.
+// call calls advance once. It returns the new State and the graph that it ran. It frees the nodes of the given State
+// that have changed. The new State has the others.
 func (p *program) call(state []*tensors.Tensor, more ...any) ([]*tensors.Tensor, *Graph, error) {
 	args := make([]any, len(state), len(state)+1)
 	for i, t := range state {
@@ -264,7 +200,7 @@ func (p *program) call(state []*tensors.Tensor, more ...any) ([]*tensors.Tensor,
 		return nil, nil, plain(err)
 	}
 	next := slices.Clone(state)
-	for i, at := range p.moved {
+	for i, at := range p.changed {
 		state[at].MustFinalizeAll()
 		next[at] = out[i]
 	}

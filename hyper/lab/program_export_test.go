@@ -13,19 +13,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// ProgramSizes returns the numbers of operations of the two programs of a Spec's first setting for n runs. It builds
-// the programs, but does not compile them.
-func ProgramSizes(s Spec, name string, runs int) (start, advance int, err error) {
+// ProgramSizes returns the numbers of operations of the two programs of a Spec's first setting for n runs, and the names
+// of the nodes of the State that advance does not return. It builds the programs, but does not compile them.
+func ProgramSizes(s Spec, name string, runs int) (start, advance int, unchanged []string, err error) {
 	b, err := backend.Open(name)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, nil, err
 	}
 	plan := newPlan(s, runs)
 	inputs := slices.Sorted(maps.Keys(plan.inputs(plan.batches[0])))
 	world, agent := plan.shapes[0].Setting.Build(s.Periods)
 	made, err := newProgram(name, world, agent, inputs)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, nil, err
 	}
 	args := []shapes.Shape{shapes.Make(dtypes.Uint64, runs)}
 	for range inputs {
@@ -37,7 +37,12 @@ func ProgramSizes(s Spec, name string, runs int) (start, advance int, err error)
 		build, state = made.buildLoop, append(state, shapes.Make(dtypes.Int32))
 	}
 	advance, _ = programSize(b, build, state)
-	return start, advance, nil
+	for i, name := range made.names {
+		if !slices.Contains(made.changed, i) {
+			unchanged = append(unchanged, name)
+		}
+	}
+	return start, advance, unchanged, nil
 }
 
 // programSize builds a program, and returns the number of its operations and the shapes of its results.

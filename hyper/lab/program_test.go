@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -10,11 +11,37 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
+// firstSpec returns a small Spec of an experiment's agent.
+func firstSpec(experiment, agent string, sets ...string) lab.Spec {
+	return must.M1(must.M1(lab.Find(paper.Known, experiment)).Spec([]string{agent}, sets, lab.Size{Periods: 50, Runs: 4}, 0))
+}
+
 // programSizes returns the numbers of operations of the programs of an experiment's agent.
-func programSizes(t *testing.T, experiment, agent string, sets ...string) (start, advance int) {
-	t.Helper()
-	s := must.M1(must.M1(lab.Find(paper.Known, experiment)).Spec([]string{agent}, sets, lab.Size{Periods: 50, Runs: 4}, 0))
-	return must.M2(lab.ProgramSizes(s, backend.XLACPU, 4))
+func programSizes(experiment, agent string, sets ...string) (start, advance int) {
+	start, advance, _ = must.M3(lab.ProgramSizes(firstSpec(experiment, agent, sets...), backend.XLACPU, 4))
+	return start, advance
+}
+
+// A call does not return, and so does not copy, what no period changes. This includes the prior, which is a large part
+// of an ensemble's state.
+func TestProgramsReturnWhatChanges(t *testing.T) {
+	for _, name := range []string{backend.Go, backend.XLACPU} {
+		if backend.Check(name) != nil {
+			t.Logf("%s is not installed", name)
+			continue
+		}
+		_, _, unchanged := must.M3(lab.ProgramSizes(firstSpec("neural", "ensemble", "particles=10"), name, 4))
+		for _, n := range []string{"agent.anchor.0", "agent.fixed.prior.theta", "run.seed"} {
+			if !slices.Contains(unchanged, n) {
+				t.Errorf("%s: a call returns %s; it leaves out only %v", name, n, unchanged)
+			}
+		}
+		for _, n := range []string{"agent.nu.0", "agent.replay.y", "run.period", "run.regret"} {
+			if slices.Contains(unchanged, n) {
+				t.Errorf("%s: a call does not return %s", name, n)
+			}
+		}
+	}
 }
 
 // The time that a simulation takes to start is the time to compile its programs, which grows with their size. The
@@ -33,7 +60,7 @@ func TestProgramsAreSmall(t *testing.T) {
 		{"neural", "ensemble", "particles=10", 1470, 2690},
 		{"ids", "ids", "policy=ids", 270, 2460},
 	} {
-		start, advance := programSizes(t, c.experiment, c.agent, c.set)
+		start, advance := programSizes(c.experiment, c.agent, c.set)
 		if start > c.start || advance > c.advance {
 			t.Errorf("%s of %s: %d operations to start, at most %d; %d to advance, at most %d",
 				c.agent, c.experiment, start, c.start, advance, c.advance)
@@ -54,8 +81,8 @@ func TestProgramsDoNotGrowWithSteps(t *testing.T) {
 		{"neural", "linear", "optimizer=sgd", "clip=5"},
 		{"ids", "ids"},
 	} {
-		_, few := programSizes(t, c[0], c[1], append([]string{"sgd-steps=4"}, c[2:]...)...)
-		_, many := programSizes(t, c[0], c[1], append([]string{"sgd-steps=16"}, c[2:]...)...)
+		_, few := programSizes(c[0], c[1], append([]string{"sgd-steps=4"}, c[2:]...)...)
+		_, many := programSizes(c[0], c[1], append([]string{"sgd-steps=16"}, c[2:]...)...)
 		if 10*many > 13*few {
 			t.Errorf("%v: %d operations with 4 SGD steps, %d with 16", c, few, many)
 		}

@@ -171,31 +171,6 @@ func (l Learner) At(state train.State, z index.Set, x *Node) *Node {
 	return l.Belief.Predict(l.trainer().Params(state), z, x)
 }
 
-// AheadPeriods is the number of periods of [Learner.Ahead].
-const AheadPeriods = 8
-
-// Ahead returns the prior's parameters D B z for the indices of AheadPeriods periods, which begin with the given one:
-// [runs, AheadPeriods, 1 + n/2, N_theta], see [hyper.Ahead]. It returns nil for a learner whose prior is small.
-func (l Learner) Ahead(state train.State, s Streams, first *Node) *Node {
-	m, ok := l.Belief.(hyper.Model)
-	if !ok || !m.LooksAhead() || l.Policy.Samples() != 1 {
-		return nil
-	}
-	var all []*Node
-	for j := range AheadPeriods {
-		t := AddScalar(first, int32(j))
-		pairs, ok := l.trainer().AheadIndices(s.Learn(t))
-		if !ok {
-			return nil
-		}
-		all = append(all, m.Index().Sample(s.Act(t), 1).Dense(), pairs.Dense())
-	}
-	z := index.Vectors(Concatenate(all, 1))
-	zeros := Zeros(first.Graph(), z.Dense().Shape())
-	rows := hyper.CapabilitiesOf(m).Parametric.Complete(zeros, l.trainer().Params(state), z)
-	return Reshape(rows, rows.Shape().Dim(0), AheadPeriods, -1, rows.Shape().Dim(2))
-}
-
 func (l Learner) trainer() train.Trainer { return train.Trainer{Belief: l.Belief, Config: l.Train} }
 
 // Streams gives the random numbers of learners with the given seeds, uint64 [runs].

@@ -82,16 +82,6 @@ func (m minibatches) indexSets(s rng.Stream) (index.Set, int) {
 	return m.z.Sample(s, m.Steps*n), n
 }
 
-// AheadIndices returns the first halves of the antithetic pairs that Train draws from the stream s, or false if it draws
-// other indices.
-func (t Trainer) AheadIndices(s rng.Stream) (index.Set, bool) {
-	p := t.problem()
-	if t.Route().Name != "own gradient" || t.Integrate != Sampled || t.IndexSet != Antithetic || t.Indices != 4 {
-		return index.Set{}, false
-	}
-	return p.z.Sample(s.Named("sgd").Step(0).Named("z"), p.Steps*p.Indices/2), true
-}
-
 // drawn returns the number of indices that a step draws.
 func (p problem) drawn() int {
 	switch p.IndexSet {

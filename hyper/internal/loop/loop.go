@@ -40,9 +40,6 @@ func (i Index) Rows(x *Node, n int) *Node {
 	return DynamicSlice(x, from, sizes)
 }
 
-// RowsOf returns x[:, i], [runs, ...], for an int32 scalar i.
-func RowsOf(i, x *Node) *Node { return Squeeze(Index{node: i}.Rows(x, 1), 1) }
-
 // Nth returns then() in the last of every n rounds, and otherwise() in the other rounds. Both must have the same shape.
 func (i Index) Nth(n int, then, otherwise func() *Node) *Node {
 	switch {
