@@ -11,9 +11,9 @@ import (
 // winners has the settings that the searches of equal budget found (notebooks/results/PROTOCOL.md), by the names of
 // their records in notebooks/results/tuning/equal. A name is AGENT-ACTIONS: an agent, and the number of actions of the
 // neural bandit. "paper" is the linear hypermodel trained by the paper's own algorithm: plain SGD with indices that are
-// drawn independently. "linear-4" is the linear hypermodel with 4 indices in each step, for appendices D and E.
-// "without-prior" is the ensembles of appendix B without an additive prior. Agents of later work have networks of the
-// paper's size.
+// drawn independently. "diagonal-dense" is the diagonal hypermodel with dense rows of B. "linear-4" is the linear
+// hypermodel with 4 indices in each step, for appendices D and E. "without-prior" is the ensembles of appendix B
+// without an additive prior. Agents of later work have networks of the paper's size.
 //
 // "best" has the results of the searches that judge by 100,000 periods (stratum B of notebooks/results/PROTOCOL.md), in
 // notebooks/results/tuning/best. "exploring" has the result of a later search for the ensemble of 10, with actions at
@@ -31,6 +31,8 @@ var winners = map[string]string{
 		"sgd-steps=4 step-size=0.0282",
 	"egreedy-200":  "anneal=29.5 initial-scale=1 optimizer=adam prior-variance=1.06 sgd-steps=8 step-size=0.00207",
 	"diagonal-200": "optimizer=adam perturbation=1 prior-factor=1.59 prior-multiplier=0.1 sgd-steps=2 step-size=0.0018",
+	"diagonal-dense-200": "optimizer=adam perturbation=1 prior-factor=0.343 prior-multiplier=0.1 sgd-steps=8 " +
+		"step-size=0.0135",
 	"bbb-200": "initial-deviation=0.3 kl-strength=0.0203 optimizer=adam prior-deviation=0.5 sgd-steps=8 " +
 		"step-size=0.00834",
 	"dropout-200": "index-set=iid initial-scale=3 keep=0.8 optimizer=adam prior-variance=0.711 sgd-steps=2 " +
@@ -114,7 +116,7 @@ func tuned(agent, record string, actions int, when ...string) lab.SearchResult {
 // length.
 func neuralTuned(long ...lab.SearchResult) (out []lab.SearchResult) {
 	out = append(out, tuned("linear", "linear-4", 200, "index-samples=4"), tuned("linear", "paper", 200, paperSGD...),
-		tuned("linear", "paper", 1000, paperSGD...))
+		tuned("linear", "paper", 1000, paperSGD...), tuned("diagonal", "diagonal-dense", 200, "prior-rows=dense"))
 	out = append(out, long...)
 	for _, actions := range []int{200, 1000} {
 		for _, agent := range []string{"linear", "egreedy", "diagonal", "bbb", "dropout"} {
