@@ -46,11 +46,11 @@ type program struct {
 	name    string // type of the world, for errors
 	problem bandit.Problem
 	agent   Agent
-	inputs  []string // names of the numbers that each run has of its own, sorted
-	names   []string // names of the nodes of the State, sorted; set by the first call of start
-	changed []int    // positions in names of the nodes that a period changes; set by the first call of advance
-	noted   sync.Once
-	blocks  []int // the loops of advance, see buildLoop; nil if one call of advance is one period
+	inputs  []string  // names of the numbers that each run has of its own, sorted
+	names   []string  // names of the nodes of the State, sorted; set by the first call of start
+	changed []int     // positions in names of the nodes that a period changes; set by the first call of advance
+	noted   sync.Once // sets changed
+	blocks  []int     // the loops of advance, see buildLoop; nil if one call of advance is one period
 	start   *Exec
 	advance *Exec
 }

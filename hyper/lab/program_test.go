@@ -7,6 +7,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -25,23 +26,19 @@ func programSizes(experiment, agent string, sets ...string) (start, advance int)
 // A call does not return, and so does not copy, what no period changes. This includes the prior, which is a large part
 // of an ensemble's state.
 func TestProgramsReturnWhatChanges(t *testing.T) {
-	for _, name := range []string{backend.Go, backend.XLACPU} {
-		if backend.Check(name) != nil {
-			t.Logf("%s is not installed", name)
-			continue
-		}
+	testbackend.ForEach(t, func(t *testing.T, name string) {
 		_, _, unchanged := must.M3(lab.ProgramSizes(firstSpec("neural", "ensemble", "particles=10"), name, 4))
 		for _, n := range []string{"agent.anchor.0", "agent.fixed.prior.theta", "run.seed"} {
 			if !slices.Contains(unchanged, n) {
-				t.Errorf("%s: a call returns %s; it leaves out only %v", name, n, unchanged)
+				t.Errorf("a call returns %s; it leaves out only %v", n, unchanged)
 			}
 		}
 		for _, n := range []string{"agent.nu.0", "agent.replay.y", "run.period", "run.regret"} {
 			if slices.Contains(unchanged, n) {
-				t.Errorf("%s: a call does not return %s", name, n)
+				t.Errorf("a call does not return %s", n)
 			}
 		}
-	}
+	})
 }
 
 // The time that a simulation takes to start is the time to compile its programs, which grows with their size. The
