@@ -68,14 +68,14 @@ var unrecorded = map[string]int{"0.1.0": 3}
 // ensemble of 30 with 200 actions, and an ensemble of 100 with 1000 actions, over 1,000 periods, on the same kind of
 // machine.
 //
-// The second build and the last one are the builds of these revisions themselves; some of their headers name the
-// revision. The last one made neural/similar-200.
+// The second build and the last two are the builds of these revisions themselves; some of their headers name the
+// revision. The last two made neural/similar-200.
 //
 // Two builds made notebooks/results/beyond/testbed-bandit: the build of 123eeb0, as some headers say, and a build that
 // gives the same rows for an epinet in the small bandit (ten runs of 10,000 periods). The build of
 // notebooks/results/beyond/testbed is the build of its revision.
 //
-// The build before the last made neural/like-for-like-1000. The regrets and digests of the first 8 runs over 1,000
+// The third build from the end made neural/like-for-like-1000. The regrets and digests of the first 8 runs over 1,000
 // periods of epsilon-greedy, an ensemble of 10 and independent arms are equal to those of 03d0546, on the same kind of
 // machine.
 var verified = map[string]string{
@@ -86,6 +86,7 @@ var verified = map[string]string{
 	"b16fa00936357f81a20baf8b1c9822d8": "0e3e988",
 	"e90b78f85df768590fcdfebe4341c184": "03d0546",
 	"c70bbe11b04a6de2b4d51fdd5b6fbb6b": "ad91965",
+	"518667e08bdbbde857953edaed78403d": "0e95e75",
 }
 
 // epoch returns the number of the last change of results up to this revision.
